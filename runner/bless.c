@@ -1,0 +1,131 @@
+/* bless.c -- goldens from a run, under the folder's lock, all in one write. */
+#include "bless.h"
+
+#include <string.h>
+
+#include "schedule.h"
+
+int kg_bless_check(const struct kg_session *s, kg_error *ret_error)
+{
+    const struct kg_git *git = &s->run.git;
+    const struct kg_module *module = s->module.root;
+    if (s->options->allow_dirty)
+        return KG_OK;
+    if (!*git->sha)
+        return kg_fail(ret_error, KG_EINVAL, "cannot bless: %s (--git-sha SHA, or --allow-dirty)", git->why);
+    if (git->dirty)
+        return kg_fail(ret_error, KG_EINVAL, "cannot bless: the tree at %.12s is modified (commit, or --allow-dirty)",
+                       git->sha);
+    if (module->git_dirty)
+        return kg_fail(ret_error, KG_EINVAL, "cannot bless: module %s was built from a modified tree (or --allow-dirty)",
+                       module->name);
+    size_t given = strlen(git->sha), built = strlen(module->git_sha);
+    size_t common = given < built ? given : built;
+    if (common < 7 || strncmp(git->sha, module->git_sha, common))
+        return kg_fail(ret_error, KG_EINVAL, "cannot bless: module %s was built from %.12s, not from %.12s (or --allow-dirty)",
+                       module->name, built ? module->git_sha : "no commit", git->sha);
+    return KG_OK;
+}
+
+static struct kg_provenance provenance_of(const struct kg_session *s)
+{
+    struct kg_provenance p = { .dirty = s->run.git.dirty || s->module.root->git_dirty };
+    snprintf(p.git_sha, sizeof p.git_sha, "%s", s->run.git.sha);
+    snprintf(p.branch, sizeof p.branch, "%s", s->run.git.branch);
+    snprintf(p.date, sizeof p.date, "%s", s->run.started);
+    snprintf(p.reason, sizeof p.reason, "%s", s->options->reason);
+    snprintf(p.device, sizeof p.device, "%s", s->device.name);
+    snprintf(p.uuid, sizeof p.uuid, "%s", s->device.uuid);
+    snprintf(p.driver, sizeof p.driver, "%s", s->device.driver);
+    snprintf(p.cuda, sizeof p.cuda, "%s", s->run.cuda_runtime);
+    return p;
+}
+
+static int refuse_wrong(const struct kg_session *s, kg_error *ret_error)
+{
+    size_t wrong = 0, first = 0;
+    for (size_t i = s->n_results; i-- > 0;) {
+        const enum kg_verdict verdict = s->results[i].verdict;
+        if (verdict == KG_FAIL || verdict == KG_ERROR || verdict == KG_XPASS) {
+            wrong++;
+            first = i;
+        }
+    }
+    if (!wrong)
+        return KG_OK;
+    return kg_fail(ret_error, KG_EINVAL, "not blessed: %zu case%s wrong, first %.300s", wrong, wrong == 1 ? " is" : "s are",
+                   s->results[first].id);
+}
+
+/* `auto` has no golden of its own, and a case that must fail none at all. */
+static bool blessable(const struct kg_session *s, size_t i, const bool *timed)
+{
+    const struct kg_result *r = &s->results[i];
+    return timed[i] && r->outcome == KG_RAN && !strcmp(r->backend, r->of.backend->name) && r->verdict != KG_XFAIL;
+}
+
+static int bless_one(struct kg_session *s, struct kg_goldens *goldens, struct kg_result *r, FILE *out, kg_error *ret_error)
+{
+    char key[KG_ID_SIZE];
+    struct kg_golden golden;
+    kg_error cause = { 0 };
+    const struct kg_policy policy = kg_schedule_policy(s, r);
+    const struct kg_provenance provenance = provenance_of(s);
+    kg_case_key(&r->of, r->backend, key, sizeof key);
+    const struct kg_golden *old = kg_goldens_find(goldens, key);
+    double old_us = old ? old->p50_us : 0;
+    if (kg_golden_of_result(r, key, &policy.contract, &provenance, &golden, &cause)) {
+        r->verdict = KG_UNSURE;
+        snprintf(r->reason, sizeof r->reason, "not blessed: %s", cause.text);
+        return KG_OK;
+    }
+    if (old)
+        fprintf(out, "blessed %s: %.6g -> %.6g us (%+.2f%%)\n", key, old_us, golden.p50_us,
+                100 * (golden.p50_us / old_us - 1));
+    else
+        fprintf(out, "blessed %s: %.6g us (new)\n", key, golden.p50_us);
+    r->verdict = KG_PASS;
+    snprintf(r->reason, sizeof r->reason, "blessed");
+    return kg_goldens_put(goldens, &golden, s->options->reset_best, ret_error);
+}
+
+static void prune(struct kg_session *s, struct kg_goldens *goldens, FILE *out)
+{
+    for (size_t i = 0; i < s->n_results; i++) {
+        struct kg_result *r = &s->results[i];
+        if (r->outcome != KG_ABSENT)
+            continue;
+        kg_goldens_remove(goldens, r->id);
+        fprintf(out, "pruned %s\n", r->id);
+        r->verdict = KG_SKIP;
+        snprintf(r->reason, sizeof r->reason, "golden pruned");
+    }
+}
+
+int kg_bless(struct kg_session *s, const bool *timed, FILE *out, kg_error *ret_error)
+{
+    struct kg_goldens fresh = { 0 };
+    int lock = -1;
+    int status = refuse_wrong(s, ret_error);
+    if (!status)
+        status = kg_goldens_lock(s->expectations, &lock, ret_error);
+    if (status)
+        return status;
+    status = kg_goldens_load(s->expectations, s->device.arch, &fresh, ret_error); /* another bless may have written */
+    for (size_t i = 0; i < s->n_results && !status; i++)
+        if (blessable(s, i, timed))
+            status = bless_one(s, &fresh, &s->results[i], out, ret_error);
+    if (!status && s->options->prune)
+        prune(s, &fresh, out);
+    if (!status)
+        status = kg_goldens_save(&fresh, s->expectations, ret_error);
+    kg_goldens_unlock(lock);
+    if (status) {
+        kg_goldens_done(&fresh);
+        return status;
+    }
+    kg_goldens_done(&s->goldens);
+    s->goldens = fresh;
+    s->run.blessed = true;
+    return KG_OK;
+}

@@ -1,0 +1,121 @@
+/* buffer.c -- guarded tensors: what a kernel writes outside them, or fails to write inside, shows. */
+#include "buffer.h"
+
+#include "random.h"
+
+static size_t data_room(const kg_tensor *tensor)
+{
+    return (kg_tensor_bytes(tensor) + 255) / 256 * 256;
+}
+
+/* From the last byte of the data, not from its padding: a write one past the end counts. */
+static size_t tail_bytes(const kg_tensor *tensor)
+{
+    return data_room(tensor) - kg_tensor_bytes(tensor) + KG_GUARD_BYTES;
+}
+
+static int allocate_one(struct kg_buffers *b, int i, kg_error *ret_error)
+{
+    const struct kg_device_ops *ops = b->context->ops;
+    kg_tensor *tensor = &b->tensors[i];
+    int status = ops->allocate(b->context, data_room(tensor) + 2 * KG_GUARD_BYTES, &b->blocks[i], ret_error);
+    if (status)
+        return status;
+    tensor->data = (char *)b->blocks[i] + KG_GUARD_BYTES;
+    status = ops->paint(b->context, b->blocks[i], KG_GUARD_BYTES, KG_GUARD, ret_error);
+    if (!status)
+        status = ops->paint(b->context, (char *)tensor->data + kg_tensor_bytes(tensor), tail_bytes(tensor), KG_GUARD,
+                            ret_error);
+    return status;
+}
+
+int kg_buffers_new(kg_context *context, const kg_tensor *tensors, int count, struct kg_buffers *ret_buffers,
+                   kg_error *ret_error)
+{
+    struct kg_buffers b = { .context = context };
+    for (int i = 0; i < count; i++) {
+        b.tensors[i] = tensors[i];
+        b.count = i + 1;
+        int status = allocate_one(&b, i, ret_error);
+        if (status) {
+            kg_buffers_done(&b);
+            return status;
+        }
+    }
+    *ret_buffers = b;
+    return KG_OK;
+}
+
+void kg_buffers_done(struct kg_buffers *buffers)
+{
+    for (int i = 0; i < buffers->count; i++)
+        if (buffers->blocks[i])
+            buffers->context->ops->release(buffers->context, buffers->blocks[i]);
+    *buffers = (struct kg_buffers){ 0 };
+}
+
+int kg_buffers_poison(const struct kg_buffers *buffers, kg_error *ret_error)
+{
+    int status = KG_OK;
+    for (int i = 0; i < buffers->count && !status; i++)
+        if (buffers->tensors[i].role == KG_OUTPUT)
+            status = buffers->context->ops->paint(buffers->context, buffers->tensors[i].data,
+                                                  kg_tensor_bytes(&buffers->tensors[i]), KG_POISON, ret_error);
+    return status;
+}
+
+int kg_buffers_check_guards(const struct kg_buffers *buffers, kg_error *ret_error)
+{
+    const struct kg_device_ops *ops = buffers->context->ops;
+    for (int i = 0; i < buffers->count; i++) {
+        const kg_tensor *tensor = &buffers->tensors[i];
+        uint64_t before = 0, after = 0;
+        int status = ops->count_changed(buffers->context, buffers->blocks[i], KG_GUARD_BYTES, KG_GUARD, &before,
+                                        ret_error);
+        if (!status)
+            status = ops->count_changed(buffers->context, (char *)tensor->data + kg_tensor_bytes(tensor),
+                                        tail_bytes(tensor), KG_GUARD, &after, ret_error);
+        if (status)
+            return status;
+        if (before || after)
+            return kg_fail(ret_error, KG_EDEVICE, "wrote outside %s: %llu bytes changed before it, %llu after it",
+                           tensor->name, (unsigned long long)before, (unsigned long long)after);
+    }
+    return KG_OK;
+}
+
+int kg_buffers_digest(const struct kg_buffers *buffers, enum kg_role role, uint64_t *ret_digest, kg_error *ret_error)
+{
+    uint64_t digest = 0;
+    for (int i = 0; i < buffers->count; i++) {
+        const kg_tensor *tensor = &buffers->tensors[i];
+        uint64_t one = 0;
+        if (tensor->role != role)
+            continue;
+        int status = buffers->context->ops->digest(buffers->context, tensor->data, kg_tensor_bytes(tensor), &one,
+                                                   ret_error);
+        if (status)
+            return status;
+        digest = kg_mix64(digest + one + (uint64_t)i);
+    }
+    *ret_digest = digest;
+    return KG_OK;
+}
+
+int kg_buffers_copy_inputs(const struct kg_buffers *to, const struct kg_buffers *from, kg_error *ret_error)
+{
+    int status = KG_OK;
+    for (int i = 0; i < to->count && !status; i++)
+        if (to->tensors[i].role == KG_INPUT)
+            status = to->context->ops->copy(to->context, to->tensors[i].data, from->tensors[i].data,
+                                            kg_tensor_bytes(&to->tensors[i]), ret_error);
+    return status;
+}
+
+size_t kg_buffers_bytes(const struct kg_buffers *buffers)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < buffers->count; i++)
+        bytes += kg_tensor_bytes(&buffers->tensors[i]);
+    return bytes;
+}

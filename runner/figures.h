@@ -1,0 +1,34 @@
+/* figures.h -- what a comparison of an output with its reference found; a plain value. */
+#ifndef KG_FIGURES_H
+#define KG_FIGURES_H
+
+#include "kgate.h"
+
+/* e = |got - expected| over the finite elements; a non-finite got or expected counts in `nonfinite`, `bad` and, with
+ * the poison bits, `unwritten`, and in no mean. Means over no elements are 0; the gate `finite` then fails. */
+struct kg_figures {
+    uint64_t count;
+    uint64_t nonfinite; /* elements where got or expected is NaN or infinite */
+    uint64_t unwritten; /* elements that still hold the poison bits (all ones) */
+    uint64_t bad;       /* !(e <= bad_abs + bad_rel * |expected|), the non-finite ones included */
+    double max_abs, mean_abs, bad_pct;
+    double max_rel;       /* max of e / max(|expected|, 1e-6) */
+    double rel_l2;        /* sqrt(sum e^2 / sum expected^2); 0 where both are 0, INFINITY where only the latter is */
+    double bias;          /* mean of got - expected */
+    uint64_t worst_index; /* of the first non-finite element, else of the largest e (the lowest index among equals) */
+    double worst_got, worst_expected;
+};
+
+/* Which gates hold. Written so that NaN fails. `finite` needs at least one element. */
+struct kg_gate_marks {
+    bool max_abs, mean_abs, bad_pct, rel_l2, finite;
+};
+
+struct kg_gate_marks kg_figures_mark(const struct kg_figures *figures, const kg_gates *gates);
+
+static inline bool kg_gate_marks_all(struct kg_gate_marks m)
+{
+    return m.max_abs && m.mean_abs && m.bad_pct && m.rel_l2 && m.finite;
+}
+
+#endif

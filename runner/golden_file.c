@@ -1,0 +1,239 @@
+/* golden_file.c -- the files expectations_<arch>.json: read strictly, replaced as a whole. Another schema is read here,
+ * by its number; what one case holds is golden_json.c's. */
+#include "golden.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "json.h"
+
+#define PREFIX "expectations_"
+#define SUFFIX ".json"
+
+/* ---- reading --------------------------------------------------------------------------------------------------- */
+
+static int read_cases(const cJSON *cases, const char *path, struct kg_goldens *set, kg_error *ret_error)
+{
+    const cJSON *item;
+    int number = 0;
+    cJSON_ArrayForEach(item, cases)
+    {
+        struct kg_golden golden;
+        kg_error why = { 0 };
+        const cJSON *key = cJSON_GetObjectItemCaseSensitive(item, "key");
+        const char *name = cJSON_IsString(key) ? key->valuestring : "without a key";
+        number++;
+        int status = kg_golden_from_json(item, &golden, &why);
+        if (status < 0)
+            return kg_fail(ret_error, status, "%s: case %d, %.200s: %s", path, number, name, why.text);
+        int order = set->count ? strcmp(set->items[set->count - 1].key, golden.key) : -1;
+        if (order >= 0)
+            return kg_fail(ret_error, KG_EINVAL, "%s: case %d, %s: %s", path, number, name,
+                           order ? "not sorted by key" : "repeated");
+        if ((status = kg_goldens_put(set, &golden, false, ret_error)) < 0)
+            return status;
+    }
+    return 0;
+}
+
+/* The set gets the cases; its arch is the one that the file's name says. */
+static int read_root(const cJSON *root, const char *path, struct kg_goldens *set, kg_error *ret_error)
+{
+    kg_error why = { 0 };
+    double schema = 0;
+    char arch[sizeof set->arch];
+    int status;
+    if ((status = kg_json_number(root, "schema", &schema, &why)) < 0)
+        return kg_fail(ret_error, status, "%s: %s", path, why.text);
+    if (schema != KG_GOLDEN_SCHEMA)
+        return kg_fail(ret_error, KG_EINVAL, "%s: schema %g, this kgate reads %d", path, schema, KG_GOLDEN_SCHEMA);
+    if ((status = kg_json_string(root, "arch", arch, sizeof arch, &why)) < 0)
+        return kg_fail(ret_error, status, "%s: %s", path, why.text);
+    if (strcmp(arch, set->arch))
+        return kg_fail(ret_error, KG_EINVAL, "%s: holds arch '%s', not that of its name", path, arch);
+    const cJSON *cases = cJSON_GetObjectItemCaseSensitive(root, "cases"), *item;
+    if (!cJSON_IsArray(cases))
+        return kg_fail(ret_error, KG_EINVAL, "%s: member 'cases' is missing or not an array", path);
+    cJSON_ArrayForEach(item, root) if (strcmp(item->string, "schema") && strcmp(item->string, "arch") &&
+                                       strcmp(item->string, "cases")) return kg_fail(ret_error, KG_EINVAL,
+                                                                                     "%s: unknown member '%s'", path,
+                                                                                     item->string);
+    return read_cases(cases, path, set, ret_error);
+}
+
+/* `name` is expectations_<arch>.json. On success the caller owns the items. */
+static int read_file(const char *folder, const char *name, struct kg_goldens *ret_set, kg_error *ret_error)
+{
+    struct kg_goldens set = { .exists = true };
+    size_t length = strlen(name) - strlen(PREFIX) - strlen(SUFFIX);
+    if (snprintf(set.path, sizeof set.path, "%s/%s", folder, name) >= (int)sizeof set.path || length >= sizeof set.arch)
+        return kg_fail(ret_error, KG_EINVAL, "%.200s: its path is too long", name);
+    memcpy(set.arch, name + strlen(PREFIX), length);
+
+    cJSON *root = NULL;
+    int status = kg_json_read_file(set.path, &root, ret_error);
+    if (status < 0)
+        return status;
+    status = read_root(root, set.path, &set, ret_error);
+    cJSON_Delete(root);
+    if (status < 0)
+        kg_goldens_done(&set);
+    else
+        *ret_set = set;
+    return status;
+}
+
+static int is_golden_file(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name), ends = strlen(PREFIX) + strlen(SUFFIX);
+    return length > ends && !strncmp(entry->d_name, PREFIX, strlen(PREFIX)) &&
+           !strcmp(entry->d_name + length - strlen(SUFFIX), SUFFIX);
+}
+
+static int name_set(const char *folder, const char *arch, struct kg_goldens *set, kg_error *ret_error)
+{
+    int used = snprintf(set->arch, sizeof set->arch, "%s", arch);
+    int length = snprintf(set->path, sizeof set->path, "%s/" PREFIX "%s" SUFFIX, folder, arch);
+    if (used >= (int)sizeof set->arch || length >= (int)sizeof set->path)
+        return kg_fail(ret_error, KG_EINVAL, "the path of the goldens of '%.80s' is too long", arch);
+    return 0;
+}
+
+int kg_goldens_load(const char *folder, const char *arch, struct kg_goldens *ret_goldens, kg_error *ret_error)
+{
+    struct kg_goldens wanted = { .count = 0 };
+    int status = name_set(folder, arch, &wanted, ret_error);
+    if (status < 0)
+        return status;
+    struct dirent **entries = NULL;
+    int count = scandir(folder, &entries, is_golden_file, alphasort);
+    if (count < 0 && errno != ENOENT)
+        return kg_fail(ret_error, KG_EIO, "%s: %s", folder, strerror(errno));
+
+    for (int i = 0; i < count; i++) {
+        struct kg_goldens set = { .count = 0 };
+        if (status == 0)
+            status = read_file(folder, entries[i]->d_name, &set, ret_error);
+        free(entries[i]);
+        if (status == 0 && !strcmp(set.arch, arch))
+            wanted = set;
+        else
+            kg_goldens_done(&set);
+    }
+    free(entries);
+    if (status < 0)
+        kg_goldens_done(&wanted);
+    else
+        *ret_goldens = wanted;
+    return status;
+}
+
+/* ---- writing --------------------------------------------------------------------------------------------------- */
+
+static int make_folder(const char *folder, kg_error *ret_error)
+{
+    if (mkdir(folder, 0777) < 0 && errno != EEXIST)
+        return kg_fail(ret_error, KG_EIO, "%s: %s", folder, strerror(errno));
+    return 0;
+}
+
+int kg_goldens_lock(const char *folder, int *ret_lock, kg_error *ret_error)
+{
+    char path[4096];
+    int status = make_folder(folder, ret_error);
+    if (status < 0)
+        return status;
+    if (snprintf(path, sizeof path, "%s/.lock", folder) >= (int)sizeof path)
+        return kg_fail(ret_error, KG_EINVAL, "%.80s: the path is too long", folder);
+    int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (lock < 0)
+        return kg_fail(ret_error, KG_EIO, "%s: %s", path, strerror(errno));
+    if (flock(lock, LOCK_EX) < 0) {
+        status = kg_fail(ret_error, KG_EIO, "%s: %s", path, strerror(errno));
+        (void)close(lock);
+        return status;
+    }
+    *ret_lock = lock;
+    return 0;
+}
+
+void kg_goldens_unlock(int lock)
+{
+    if (lock >= 0)
+        (void)close(lock);
+}
+
+static bool write_goldens(FILE *file, const struct kg_goldens *goldens)
+{
+    bool ok = fprintf(file, "{\n\"schema\": %d,\n\"arch\": \"%s\",\n\"cases\": [", KG_GOLDEN_SCHEMA, goldens->arch) > 0;
+    for (size_t i = 0; i < goldens->count && ok; i++) {
+        cJSON *object = kg_golden_to_json(&goldens->items[i]);
+        char *line = object ? cJSON_PrintUnformatted(object) : NULL;
+        if (!line)
+            errno = ENOMEM;
+        ok = line && fprintf(file, "%s\n%s", i ? "," : "", line) > 0;
+        cJSON_free(line);
+        cJSON_Delete(object);
+    }
+    return ok && fputs("\n]\n}\n", file) >= 0;
+}
+
+/* 0, or an errno. The file is closed in any case. */
+static int write_and_close(int descriptor, const struct kg_goldens *goldens)
+{
+    FILE *file = fdopen(descriptor, "w");
+    if (!file) {
+        int failure = errno;
+        (void)close(descriptor);
+        return failure;
+    }
+    int failure = 0;
+    errno = EIO; /* should a library fail without a reason */
+    if (!write_goldens(file, goldens) || fflush(file) != 0 || fsync(descriptor) < 0)
+        failure = errno;
+    if (fclose(file) != 0 && !failure)
+        failure = errno;
+    return failure;
+}
+
+static int sync_folder(const char *folder)
+{
+    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), failure = 0;
+    if (descriptor < 0)
+        return errno;
+    if (fsync(descriptor) < 0 && errno != EINVAL) /* EINVAL: a file system that cannot */
+        failure = errno;
+    (void)close(descriptor);
+    return failure;
+}
+
+int kg_goldens_save(const struct kg_goldens *goldens, const char *folder, kg_error *ret_error)
+{
+    struct kg_goldens target = { .count = 0 };
+    char temporary[4096];
+    int status = name_set(folder, goldens->arch, &target, ret_error);
+    if (status < 0 || (status = make_folder(folder, ret_error)) < 0)
+        return status;
+    /* One name, under the lock: what a killed bless left is overwritten. The dot hides it from kg_goldens_load. */
+    if (snprintf(temporary, sizeof temporary, "%s/." PREFIX "%s.new", folder, goldens->arch) >= (int)sizeof temporary)
+        return kg_fail(ret_error, KG_EINVAL, "%.80s: the path is too long", folder);
+
+    int descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (descriptor < 0)
+        return kg_fail(ret_error, KG_EIO, "%s: %s", temporary, strerror(errno));
+    int failure = write_and_close(descriptor, goldens);
+    if (!failure && rename(temporary, target.path) < 0)
+        failure = errno;
+    if (failure) {
+        (void)unlink(temporary);
+        return kg_fail(ret_error, KG_EIO, "%s: %s", target.path, strerror(failure));
+    }
+    failure = sync_folder(folder);
+    return failure ? kg_fail(ret_error, KG_EIO, "%s: %s", folder, strerror(failure)) : 0;
+}

@@ -1,0 +1,33 @@
+/* module.h -- a loaded module: found, opened, its root and tables checked before anything uses them. */
+#ifndef KG_MODULE_H
+#define KG_MODULE_H
+
+#include "kgate.h"
+
+#define KG_PATH_SIZE 4096
+
+struct kg_loaded {
+    const struct kg_module *root;
+    char path[KG_PATH_SIZE];
+};
+
+/* `name` is a path (it contains '/'), or the name of a module that ships: looked for beside the executable, in
+ * ../lib/kgate/ and in ../suites/. KG_EINVAL: not a module, another ABI, or a bad table, with the row's name.
+ * A module stays loaded until exit: its tables are program text that everything points into. */
+int kg_module_open(const char *name, struct kg_loaded *ret_loaded, kg_error *ret_error);
+
+const kg_suite *kg_module_suite(const struct kg_module *module, const char *name);  /* NULL: none */
+const kg_backend *kg_suite_backend(const kg_suite *suite, const char *name);        /* NULL: none */
+
+/* The rows that backends of this kind take. */
+kg_table kg_suite_rows(const kg_suite *suite, enum kg_device_kind kind);
+const kg_backend *kg_suite_anchor(const kg_suite *suite, enum kg_device_kind kind);
+
+/* Every rule that a table must keep; pure, so that tests need no shared object. */
+int kg_suite_check(const kg_suite *suite, kg_error *ret_error);
+int kg_module_check(const struct kg_module *module, kg_error *ret_error);
+
+/* The row's name: a problem's first member. */
+const char *kg_row_name(const void *problem);
+
+#endif

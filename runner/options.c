@@ -1,0 +1,482 @@
+/* options.c -- parses the command line. A new option is a row of `rows`, a case of `take`, and a line of the help. */
+#include "options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "provenance.h"
+
+enum { LIST = 1, RUN = 2, DOCTOR = 4 }; /* the commands that an option belongs to */
+
+enum option_id {
+    OPT_MODULE = 256,
+    OPT_BACKEND,
+    OPT_SEED,
+    OPT_SET,
+    OPT_EXCLUDE,
+    OPT_SHARD,
+    OPT_DEVICE,
+    OPT_FORMAT,
+    OPT_BLESS,
+    OPT_REASON,
+    OPT_ALLOW_DIRTY,
+    OPT_PRUNE,
+    OPT_RESET_BEST,
+    OPT_NO_TIME,
+    OPT_TIME_EVERY_SEED,
+    OPT_EXPECTATIONS,
+    OPT_OUTPUT,
+    OPT_JUNIT,
+    OPT_TIMER,
+    OPT_L2,
+    OPT_SAMPLES,
+    OPT_WARMUP,
+    OPT_THRESHOLD,
+    OPT_ROUNDS,
+    OPT_REQUIRE_DEVICE,
+    OPT_ALLOW_UNDECIDED,
+    OPT_TIMEOUT,
+    OPT_FAIL_FAST,
+    OPT_SHUFFLE,
+    OPT_VERBOSE,
+    OPT_COLOR,
+    OPT_GIT_SHA,
+    OPT_KNOB,
+    OPT_LIBRARY_PATH,
+    OPT_CACHE,
+    OPT_HELP,
+    OPT_VERSION,
+};
+
+static const struct {
+    struct option option;
+    int commands;
+} rows[] = {
+    { { "module", required_argument, NULL, OPT_MODULE }, LIST | RUN | DOCTOR },
+    { { "backend", required_argument, NULL, OPT_BACKEND }, LIST | RUN },
+    { { "seed", required_argument, NULL, OPT_SEED }, LIST | RUN },
+    { { "set", required_argument, NULL, OPT_SET }, LIST | RUN },
+    { { "exclude", required_argument, NULL, OPT_EXCLUDE }, LIST | RUN },
+    { { "shard", required_argument, NULL, OPT_SHARD }, LIST | RUN },
+    { { "device", required_argument, NULL, OPT_DEVICE }, LIST | RUN | DOCTOR },
+    { { "format", required_argument, NULL, OPT_FORMAT }, LIST | RUN },
+    { { "bless", no_argument, NULL, OPT_BLESS }, RUN },
+    { { "reason", required_argument, NULL, OPT_REASON }, RUN },
+    { { "allow-dirty", no_argument, NULL, OPT_ALLOW_DIRTY }, RUN },
+    { { "prune", no_argument, NULL, OPT_PRUNE }, RUN },
+    { { "reset-best", no_argument, NULL, OPT_RESET_BEST }, RUN },
+    { { "no-time", no_argument, NULL, OPT_NO_TIME }, RUN },
+    { { "time-every-seed", no_argument, NULL, OPT_TIME_EVERY_SEED }, RUN },
+    { { "expectations", required_argument, NULL, OPT_EXPECTATIONS }, RUN | DOCTOR },
+    { { "output", required_argument, NULL, OPT_OUTPUT }, RUN },
+    { { "junit", required_argument, NULL, OPT_JUNIT }, RUN },
+    { { "timer", required_argument, NULL, OPT_TIMER }, RUN },
+    { { "l2", required_argument, NULL, OPT_L2 }, RUN },
+    { { "samples", required_argument, NULL, OPT_SAMPLES }, RUN },
+    { { "warmup", required_argument, NULL, OPT_WARMUP }, RUN },
+    { { "threshold", required_argument, NULL, OPT_THRESHOLD }, RUN },
+    { { "rounds", required_argument, NULL, OPT_ROUNDS }, RUN },
+    { { "require-device", required_argument, NULL, OPT_REQUIRE_DEVICE }, RUN },
+    { { "allow-undecided", no_argument, NULL, OPT_ALLOW_UNDECIDED }, RUN },
+    { { "timeout", required_argument, NULL, OPT_TIMEOUT }, RUN },
+    { { "fail-fast", no_argument, NULL, OPT_FAIL_FAST }, RUN },
+    { { "shuffle", optional_argument, NULL, OPT_SHUFFLE }, RUN },
+    { { "verbose", no_argument, NULL, OPT_VERBOSE }, LIST | RUN | DOCTOR },
+    { { "color", required_argument, NULL, OPT_COLOR }, RUN },
+    { { "git-sha", required_argument, NULL, OPT_GIT_SHA }, RUN },
+    { { "knob", required_argument, NULL, OPT_KNOB }, RUN },
+    { { "library-path", required_argument, NULL, OPT_LIBRARY_PATH }, RUN | DOCTOR },
+    { { "cache", required_argument, NULL, OPT_CACHE }, RUN },
+    { { "help", no_argument, NULL, OPT_HELP }, LIST | RUN | DOCTOR },
+    { { "version", no_argument, NULL, OPT_VERSION }, LIST | RUN | DOCTOR },
+};
+
+#define N_ROWS (sizeof rows / sizeof *rows)
+
+static const char help_text[] =
+    "kgate: a regression gate for GPU kernels\n"
+    "\n"
+    "  kgate list   [PATTERN...]                      the cases, one id a line (--format text|json)\n"
+    "  kgate run    [PATTERN...]                      gate them\n"
+    "  kgate run --bless --reason TEXT [PATTERN...]   gate correctness, then write new goldens\n"
+    "  kgate doctor                                   what is here\n"
+    "\n"
+    "PATTERN is a shell glob over ids, suite/shape/sSEED/backend; a leading part selects all below it.\n"
+    "\n"
+    "selection      --module FILE --backend NAME[,...] --seed N[,...] --set FIELD=VALUE[,...] --exclude PATTERN\n"
+    "               --shard I/N --device auto|cpu|cuda[:N]\n"
+    "timing         --no-time --timer graph|event --l2 warm|cold --samples N --warmup N --rounds MAX --threshold PCT\n"
+    "               --time-every-seed\n"
+    "judging        --expectations DIR --require-device KIND --allow-undecided --fail-fast\n"
+    "blessing       --bless --reason TEXT --allow-dirty --prune --reset-best --git-sha SHA\n"
+    "backends       --knob NAME=VALUE --library-path DIR --cache DIR --timeout SECONDS\n"
+    "output         --output DIR --junit FILE --format text|tap|json --verbose --color auto|always|never\n"
+    "               --shuffle[=SEED]\n"
+    "\n"
+    "status         0 pass, fast, xfail or skip   1 fail or error   2 usage   3 slow   4 undecided   77 all skipped\n";
+
+void kg_options_help(FILE *out)
+{
+    fputs(help_text, out);
+}
+
+/* ---- lists ---- */
+
+static int push(const char ***list, size_t *count, const char *item, kg_error *ret_error)
+{
+    const char **grown = realloc(*list, (*count + 1) * sizeof **list);
+    if (!grown)
+        return kg_fail(ret_error, KG_ENOMEM, "out of memory");
+    *list = grown;
+    grown[(*count)++] = item;
+    return KG_OK;
+}
+
+/* Splits in place: argv is ours to write. */
+static int push_split(const char ***list, size_t *count, char *text, const char *option, kg_error *ret_error)
+{
+    if (!*text)
+        return kg_fail(ret_error, KG_EINVAL, "--%s: nothing given", option);
+    for (char *item = text, *next = NULL; item; item = next) {
+        next = strchr(item, ',');
+        if (next)
+            *next++ = '\0';
+        if (!*item)
+            return kg_fail(ret_error, KG_EINVAL, "--%s: an empty value between commas", option);
+        int status = push(list, count, item, ret_error);
+        if (status)
+            return status;
+    }
+    return KG_OK;
+}
+
+static int parse_u64(const char *text, uint64_t *ret_value)
+{
+    char *end = NULL;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (!isdigit((unsigned char)*text) || *end || errno)
+        return KG_EINVAL;
+    *ret_value = value;
+    return KG_OK;
+}
+
+static int take_seeds(struct kg_options *o, char *text, kg_error *ret_error)
+{
+    const char **items = NULL;
+    size_t count = 0;
+    int status = push_split(&items, &count, text, "seed", ret_error);
+    for (size_t i = 0; i < count && !status; i++) {
+        uint64_t seed = 0;
+        if (parse_u64(items[i], &seed)) {
+            status = kg_fail(ret_error, KG_EINVAL, "--seed %s: not a whole number", items[i]);
+            break;
+        }
+        uint64_t *grown = realloc((uint64_t *)o->selection.seeds, (o->selection.n_seeds + 1) * sizeof *grown);
+        if (!grown) {
+            status = kg_fail(ret_error, KG_ENOMEM, "out of memory");
+            break;
+        }
+        grown[o->selection.n_seeds++] = seed;
+        o->selection.seeds = grown;
+    }
+    free(items);
+    return status;
+}
+
+static int take_sweep(struct kg_options *o, char *text, kg_error *ret_error)
+{
+    char *value = strchr(text, '=');
+    if (!value || value == text)
+        return kg_fail(ret_error, KG_EINVAL, "--set %s: FIELD=VALUE wanted", text);
+    *value++ = '\0';
+    for (size_t i = 0; i < o->selection.n_sweeps; i++)
+        if (!strcmp(o->selection.sweeps[i].field, text))
+            return kg_fail(ret_error, KG_EINVAL, "--set %s: given twice", text);
+    struct kg_sweep *grown = realloc((struct kg_sweep *)o->selection.sweeps, (o->selection.n_sweeps + 1) * sizeof *grown);
+    if (!grown)
+        return kg_fail(ret_error, KG_ENOMEM, "out of memory");
+    o->selection.sweeps = grown;
+    struct kg_sweep *sweep = &grown[o->selection.n_sweeps++];
+    *sweep = (struct kg_sweep){ .field = text };
+    return push_split((const char ***)&sweep->values, &sweep->n_values, value, "set", ret_error);
+}
+
+/* ---- values ---- */
+
+static int take_word(const char *option, const char *text, const char *const *words, int *ret_index, kg_error *ret_error)
+{
+    for (int i = 0; words[i]; i++) {
+        if (!strcmp(words[i], text)) {
+            *ret_index = i;
+            return KG_OK;
+        }
+    }
+    return kg_fail(ret_error, KG_EINVAL, "--%s %s: not one of its values; see kgate --help", option, text);
+}
+
+static int take_count(const char *option, const char *text, int min, int *ret_value, kg_error *ret_error)
+{
+    uint64_t value = 0;
+    if (parse_u64(text, &value) || value < (uint64_t)min || value > 1000000)
+        return kg_fail(ret_error, KG_EINVAL, "--%s %s: a whole number from %d to 1000000 wanted", option, text, min);
+    *ret_value = (int)value;
+    return KG_OK;
+}
+
+static int take_real(const char *option, const char *text, double max, double *ret_value, kg_error *ret_error)
+{
+    char *end = NULL;
+    double value = strtod(text, &end);
+    if (end == text || *end || !(value > 0 && value <= max))
+        return kg_fail(ret_error, KG_EINVAL, "--%s %s: a number over 0 and at most %g wanted", option, text, max);
+    *ret_value = value;
+    return KG_OK;
+}
+
+static int take_shard(struct kg_options *o, const char *text, kg_error *ret_error)
+{
+    unsigned index = 0, count = 0;
+    char rest = 0;
+    if (sscanf(text, "%u/%u%c", &index, &count, &rest) != 2 || index < 1 || index > count)
+        return kg_fail(ret_error, KG_EINVAL, "--shard %s: I/N with 1 <= I <= N wanted", text);
+    o->selection.shard = index;
+    o->selection.n_shards = count;
+    return KG_OK;
+}
+
+static int take_format(struct kg_options *o, const char *text, kg_error *ret_error)
+{
+    static const char *const words[] = { "text", "tap", "json", NULL };
+    int index = 0;
+    int status = take_word("format", text, words, &index, ret_error);
+    if (!status && o->command == KG_COMMAND_LIST && index == KG_FORMAT_TAP)
+        status = kg_fail(ret_error, KG_EINVAL, "--format tap: kgate list knows text and json");
+    o->format = (enum kg_format)index;
+    return status;
+}
+
+static int take_timing(struct kg_options *o, int id, const char *text, kg_error *ret_error)
+{
+    static const char *const timers[] = { "graph", "event", NULL }, *const caches[] = { "warm", "cold", NULL };
+    switch (id) {
+    case OPT_TIMER:
+        return take_word("timer", text, timers, &o->timing.timer, ret_error);
+    case OPT_L2:
+        return take_word("l2", text, caches, &o->timing.l2, ret_error);
+    case OPT_SAMPLES:
+        return take_count("samples", text, 1, &o->timing.samples, ret_error);
+    case OPT_WARMUP:
+        return take_count("warmup", text, 0, &o->timing.warmup, ret_error);
+    case OPT_ROUNDS:
+        return take_count("rounds", text, 1, &o->rounds, ret_error);
+    case OPT_THRESHOLD:
+        return take_real("threshold", text, 1000, &o->timing.threshold_pct, ret_error);
+    default:
+        return take_real("timeout", text, 86400, &o->timeout_s, ret_error);
+    }
+}
+
+static int take_output(struct kg_options *o, int id, char *text, kg_error *ret_error)
+{
+    static const char *const colors[] = { "auto", "always", "never", NULL };
+    int color = 0, status = KG_OK;
+    switch (id) {
+    case OPT_COLOR:
+        status = take_word("color", text, colors, &color, ret_error);
+        o->color = (enum kg_color)color;
+        return status;
+    case OPT_SHUFFLE:
+        o->shuffle = true;
+        o->shuffle_seed_given = text != NULL;
+        if (text && parse_u64(text, &o->shuffle_seed))
+            return kg_fail(ret_error, KG_EINVAL, "--shuffle=%s: not a whole number", text);
+        return KG_OK;
+    case OPT_GIT_SHA:
+        if (!kg_git_sha_valid(text))
+            return kg_fail(ret_error, KG_EINVAL, "--git-sha %s: 7 to 40 hex digits wanted", text);
+        o->git_sha = text;
+        return KG_OK;
+    case OPT_KNOB:
+        if (!strchr(text, '=') || *text == '=')
+            return kg_fail(ret_error, KG_EINVAL, "--knob %s: NAME=VALUE wanted", text);
+        return push(&o->knobs, &o->n_knobs, text, ret_error);
+    case OPT_LIBRARY_PATH:
+        return push(&o->library_paths, &o->n_library_paths, text, ret_error);
+    default:
+        return take_format(o, text, ret_error);
+    }
+}
+
+static int take(struct kg_options *o, int id, char *text, kg_error *ret_error)
+{
+    struct {
+        int id;
+        bool *flag;
+        const char **text;
+    } const plain[] = {
+        { OPT_BLESS, &o->bless, NULL },
+        { OPT_ALLOW_DIRTY, &o->allow_dirty, NULL },
+        { OPT_PRUNE, &o->prune, NULL },
+        { OPT_RESET_BEST, &o->reset_best, NULL },
+        { OPT_NO_TIME, &o->no_time, NULL },
+        { OPT_TIME_EVERY_SEED, &o->time_every_seed, NULL },
+        { OPT_ALLOW_UNDECIDED, &o->allow_undecided, NULL },
+        { OPT_FAIL_FAST, &o->fail_fast, NULL },
+        { OPT_VERBOSE, &o->verbose, NULL },
+        { OPT_MODULE, NULL, &o->module },
+        { OPT_DEVICE, NULL, &o->device },
+        { OPT_REQUIRE_DEVICE, NULL, &o->require_device },
+        { OPT_EXPECTATIONS, NULL, &o->expectations },
+        { OPT_OUTPUT, NULL, &o->output },
+        { OPT_JUNIT, NULL, &o->junit },
+        { OPT_CACHE, NULL, &o->cache },
+        { OPT_REASON, NULL, &o->reason },
+    };
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
+        if (plain[i].id == id && plain[i].flag)
+            return *plain[i].flag = true, KG_OK;
+        if (plain[i].id == id)
+            return *plain[i].text = text, KG_OK;
+    }
+    switch (id) {
+    case OPT_BACKEND:
+        return push_split((const char ***)&o->selection.backends, &o->selection.n_backends, text, "backend", ret_error);
+    case OPT_EXCLUDE:
+        return push((const char ***)&o->selection.excludes, &o->selection.n_excludes, text, ret_error);
+    case OPT_SEED:
+        return take_seeds(o, text, ret_error);
+    case OPT_SET:
+        return take_sweep(o, text, ret_error);
+    case OPT_SHARD:
+        return take_shard(o, text, ret_error);
+    case OPT_TIMER:
+    case OPT_L2:
+    case OPT_SAMPLES:
+    case OPT_WARMUP:
+    case OPT_ROUNDS:
+    case OPT_THRESHOLD:
+    case OPT_TIMEOUT:
+        return take_timing(o, id, text, ret_error);
+    default:
+        return take_output(o, id, text, ret_error);
+    }
+}
+
+/* ---- the whole line ---- */
+
+static int check_together(const struct kg_options *o, kg_error *ret_error)
+{
+    if (o->bless && (!o->reason || !*o->reason))
+        return kg_fail(ret_error, KG_EINVAL, "--bless needs --reason TEXT");
+    if (o->bless && strlen(o->reason) > 200)
+        return kg_fail(ret_error, KG_EINVAL, "--reason: at most 200 characters");
+    if (o->bless && o->no_time)
+        return kg_fail(ret_error, KG_EINVAL, "--bless needs times: it does not go with --no-time");
+    if (!o->bless && (o->reason || o->prune || o->reset_best || o->allow_dirty))
+        return kg_fail(ret_error, KG_EINVAL, "--reason, --prune, --reset-best and --allow-dirty go with --bless");
+    return KG_OK;
+}
+
+static int command_of(const char *word, enum kg_command *ret_command, int *ret_mask, kg_error *ret_error)
+{
+    static const struct {
+        const char *word;
+        enum kg_command command;
+        int mask;
+    } commands[] = { { "run", KG_COMMAND_RUN, RUN },
+                     { "list", KG_COMMAND_LIST, LIST },
+                     { "doctor", KG_COMMAND_DOCTOR, DOCTOR },
+                     { "help", KG_COMMAND_HELP, 0 },
+                     { "--help", KG_COMMAND_HELP, 0 },
+                     { "version", KG_COMMAND_VERSION, 0 },
+                     { "--version", KG_COMMAND_VERSION, 0 },
+                     { "worker", KG_COMMAND_WORKER, 0 } };
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        if (!strcmp(word, commands[i].word)) {
+            *ret_command = commands[i].command;
+            *ret_mask = commands[i].mask;
+            return KG_OK;
+        }
+    }
+    return kg_fail(ret_error, KG_EINVAL, "unknown command %s; see kgate --help", word);
+}
+
+static int parse_options(int argc, char *const argv[], int mask, struct kg_options *o, kg_error *ret_error)
+{
+    struct option table[N_ROWS + 1] = { 0 };
+    int status = KG_OK, id = 0, place = 0;
+    for (size_t i = 0; i < N_ROWS; i++)
+        table[i] = rows[i].option;
+    opterr = 0;
+    optind = 1;
+    while (!status && (id = getopt_long(argc, argv, ":", table, &place)) != -1) {
+        if (id == OPT_HELP || id == OPT_VERSION) {
+            o->command = id == OPT_HELP ? KG_COMMAND_HELP : KG_COMMAND_VERSION;
+            return KG_OK;
+        }
+        if (id == ':')
+            status = kg_fail(ret_error, KG_EINVAL, "%s wants a value", argv[optind - 1]);
+        else if (id == '?')
+            status = kg_fail(ret_error, KG_EINVAL, "unknown option %s; see kgate --help", argv[optind - 1]);
+        else if (!(rows[place].commands & mask))
+            status = kg_fail(ret_error, KG_EINVAL, "--%s does not go with this command", rows[place].option.name);
+        else
+            status = take(o, id, optarg, ret_error);
+    }
+    for (; !status && optind < argc; optind++)
+        status = push((const char ***)&o->selection.patterns, &o->selection.n_patterns, argv[optind], ret_error);
+    return status ? status : check_together(o, ret_error);
+}
+
+/* As a shell would read it back. */
+static void quote_command(char *ret_text, size_t size, int argc, char *const argv[])
+{
+    size_t used = 0;
+    ret_text[0] = '\0';
+    for (int i = 0; i < argc && used < size; i++) {
+        bool plain = *argv[i] && !argv[i][strspn(argv[i], "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                                          "0123456789_-./=,:@%+")];
+        used += (size_t)snprintf(ret_text + used, size - used, plain ? "%s%s" : "%s'%s'", i ? " " : "", argv[i]);
+    }
+}
+
+int kg_options_parse(int argc, char *const argv[], struct kg_options *ret_options, kg_error *ret_error)
+{
+    struct kg_options o = { .module = "attention", .device = "auto", .output = "results", .timeout_s = 60,
+                            .timing = { -1, -1, -1, -1, -1 } };
+    int mask = 0;
+    if (argc < 2)
+        return kg_fail(ret_error, KG_EINVAL, "no command; see kgate --help");
+    quote_command(o.line, sizeof o.line, argc, argv); /* before lists are split in place */
+    int status = command_of(argv[1], &o.command, &mask, ret_error);
+    if (!status && o.command == KG_COMMAND_WORKER)
+        o.arguments = (const char *const *)argv + 2;
+    else if (!status && mask)
+        status = parse_options(argc - 1, argv + 1, mask, &o, ret_error);
+    if (!status && o.command == KG_COMMAND_DOCTOR && o.selection.n_patterns)
+        status = kg_fail(ret_error, KG_EINVAL, "kgate doctor takes no pattern");
+    if (status)
+        kg_options_done(&o);
+    else
+        *ret_options = o;
+    return status;
+}
+
+void kg_options_done(struct kg_options *o)
+{
+    for (size_t i = 0; i < o->selection.n_sweeps; i++)
+        free((void *)o->selection.sweeps[i].values);
+    free((void *)o->selection.sweeps);
+    free((void *)o->selection.seeds);
+    free((void *)o->selection.patterns);
+    free((void *)o->selection.excludes);
+    free((void *)o->selection.backends);
+    free(o->library_paths);
+    free(o->knobs);
+    *o = (struct kg_options){ 0 };
+}

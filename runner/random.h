@@ -1,0 +1,118 @@
+/* random.h -- input values, the same bits on CPU and GPU, so it is shared by C and CUDA code.
+ *
+ * Element i of tensor t under a seed: two 64-bit words by a counter-based mix (splitmix64's finaliser over key and
+ * counter), the sum of their eight 16-bit parts (Irwin-Hall: bell-shaped, within 4.9 standard deviations), centred as
+ * an exact integer, times one float constant, rounded to the dtype by integer arithmetic. One multiplication, so no
+ * contraction can differ. */
+#ifndef KG_RANDOM_H
+#define KG_RANDOM_H
+
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __CUDACC__
+#define KG_BOTH static __host__ __device__ inline
+#else
+#define KG_BOTH static inline
+#endif
+
+KG_BOTH uint64_t kg_mix64(uint64_t x)
+{
+    x ^= x >> 30;
+    x *= 0xbf58476d1ce4e5b9u;
+    x ^= x >> 27;
+    x *= 0x94d049bb133111ebu;
+    x ^= x >> 31;
+    return x;
+}
+
+KG_BOTH uint64_t kg_random_key(uint64_t seed, uint32_t ordinal)
+{
+    return kg_mix64(seed + 0x9e3779b97f4a7c15u) ^ kg_mix64(0xd1b54a32d192ed03u * (ordinal + 1u));
+}
+
+/* The constant that gives the values the standard deviation `std`: that of the sum is sqrt(8 (2^32 - 1) / 12), and the
+ * centred sum is doubled to stay an integer. Computed once, on the host. */
+KG_BOTH float kg_random_scale(double std)
+{
+    return (float)(std / (2.0 * 53509.91992145008));
+}
+
+KG_BOTH float kg_random_value(uint64_t key, uint64_t index, float scale)
+{
+    uint64_t a = kg_mix64(key + 0x9e3779b97f4a7c15u * (2 * index + 1));
+    uint64_t b = kg_mix64(key + 0x9e3779b97f4a7c15u * (2 * index + 2));
+    int32_t sum = 0;
+    for (int shift = 0; shift < 64; shift += 16)
+        sum += (int32_t)((a >> shift) & 0xffff) + (int32_t)((b >> shift) & 0xffff);
+    return (float)(2 * sum - 8 * 65535) * scale;
+}
+
+KG_BOTH uint32_t kg_float_bits(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* Round to nearest even. Any float; NaN stays NaN. */
+KG_BOTH uint16_t kg_bf16_from_float(float value)
+{
+    uint32_t bits = kg_float_bits(value);
+    if ((bits & 0x7fffffff) > 0x7f800000)
+        return (uint16_t)(bits >> 16 | 0x40);
+    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+KG_BOTH uint16_t kg_f16_from_float(float value)
+{
+    uint32_t bits = kg_float_bits(value);
+    uint16_t sign = (uint16_t)(bits >> 16 & 0x8000);
+    bits &= 0x7fffffff;
+    if (bits > 0x7f800000)
+        return sign | 0x7e00;
+    if (bits >= 0x477ff000) /* 65520 rounds to infinity */
+        return sign | 0x7c00;
+    if (bits < 0x38800000) { /* subnormal half: value / 2^-24 rounded to an integer */
+        uint32_t exponent = bits >> 23;
+        if (exponent < 102) /* under 2^-25 */
+            return sign;
+        uint32_t mantissa = (bits & 0x7fffff) | 0x800000;
+        uint32_t shift = 126 - exponent;
+        uint32_t kept = mantissa >> shift, rest = mantissa & ((1u << shift) - 1), half = 1u << (shift - 1);
+        return (uint16_t)(sign | (kept + (rest > half || (rest == half && (kept & 1)))));
+    }
+    bits += 0xfff + (bits >> 13 & 1);
+    return (uint16_t)(sign | ((bits - 0x38000000) >> 13));
+}
+
+KG_BOTH float kg_float_from_bits(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+KG_BOTH float kg_float_from_bf16(uint16_t bits)
+{
+    return kg_float_from_bits((uint32_t)bits << 16);
+}
+
+KG_BOTH float kg_float_from_f16(uint16_t half)
+{
+    uint32_t sign = (uint32_t)(half & 0x8000) << 16, exponent = half >> 10 & 31, mantissa = half & 0x3ff;
+    if (exponent == 31)
+        return kg_float_from_bits(sign | 0x7f800000 | mantissa << 13);
+    if (exponent)
+        return kg_float_from_bits(sign | (exponent + 112) << 23 | mantissa << 13);
+    float value = (float)mantissa * 0x1p-24f;
+    return sign ? -value : value;
+}
+
+/* Summand of a digest: word `index` of the data, eight bytes, the last one padded with zeros. */
+KG_BOTH uint64_t kg_digest_word(uint64_t word, uint64_t index)
+{
+    return kg_mix64(word + kg_mix64(index + 0x9e3779b97f4a7c15u));
+}
+
+#endif

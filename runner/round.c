@@ -1,0 +1,167 @@
+/* round.c -- feeds a job to workers until every case of it has ended, blaming who was running when one died. */
+#include "round.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "wire.h"
+
+static const char *const phase_names[] = { "start", "prepare", "correctness", "timing", "end" };
+
+struct pump {
+    const struct kg_job *job;
+    const struct kg_round_options *options;
+    struct kg_result *results;
+    size_t n_results;
+    bool *ended; /* by the job's order */
+    size_t active; /* place in the job of the case at hand; n_cases: none */
+    bool bye, stop, timed_out;
+};
+
+static void blame(struct pump *p, size_t place, const char *what)
+{
+    struct kg_result *result = &p->results[p->job->cases[place].index];
+    result->outcome = KG_BROKEN;
+    snprintf(result->note, sizeof result->note, "%s during %s", what, phase_names[result->phase]);
+    p->ended[place] = true;
+}
+
+static size_t place_of(const struct pump *p, size_t index)
+{
+    size_t place = 0;
+    while (place < p->job->n_cases && p->job->cases[place].index != index)
+        place++;
+    return place;
+}
+
+static bool failed(const struct kg_result *result)
+{
+    return result->outcome == KG_BROKEN || (result->compared && !kg_gate_marks_all(result->marks));
+}
+
+static void take(struct pump *p, const char *line, size_t length)
+{
+    enum kg_message_type type;
+    size_t index = 0;
+    if (kg_wire_apply(line, length, p->results, p->n_results, &type, &index, NULL))
+        return; /* a kernel that writes to descriptor 4 is not listened to */
+    if (type == KG_MESSAGE_BYE) {
+        p->bye = true;
+        return;
+    }
+    size_t place = place_of(p, index);
+    if (place == p->job->n_cases)
+        return;
+    if (type == KG_MESSAGE_END) {
+        p->ended[place] = true;
+        p->active = p->job->n_cases;
+        p->stop = p->options->fail_fast && failed(&p->results[index]);
+    } else {
+        p->active = place;
+    }
+    if (p->options->progress)
+        p->options->progress(p->options->progress_argument, index, p->results[index].phase);
+}
+
+/* One worker over the cases that have not ended. */
+static int run_worker(struct pump *p, kg_error *ret_error)
+{
+    struct kg_process process;
+    struct kg_job rest = *p->job;
+    char how[128], what[220];
+    const char *const arguments[] = { "run", NULL };
+    rest.cases = malloc(p->job->n_cases * sizeof *rest.cases);
+    if (!rest.cases)
+        return kg_fail(ret_error, KG_ENOMEM, "out of memory for a job");
+    rest.n_cases = 0;
+    for (size_t i = 0; i < p->job->n_cases; i++)
+        if (!p->ended[i])
+            rest.cases[rest.n_cases++] = p->job->cases[i];
+    p->active = p->job->n_cases;
+    p->bye = p->timed_out = false;
+    int status = kg_process_start(arguments, p->options->log_path, &process, ret_error);
+    if (!status) {
+        kg_wire_write_job(process.job, &rest, NULL); /* a worker that is gone already shows below */
+        close(process.job);
+        process.job = -1;
+        const char *line = NULL;
+        size_t length = 0;
+        enum kg_read got;
+        while (!p->stop && (got = kg_process_read_line(&process, p->options->timeout_s, &line, &length)) != KG_READ_END) {
+            p->timed_out = got == KG_READ_TIMEOUT;
+            if (p->timed_out)
+                break;
+            take(p, line, length);
+        }
+        if (p->timed_out || p->stop)
+            kg_process_kill(&process);
+        kg_process_finish(&process, how, sizeof how);
+        if (p->timed_out)
+            snprintf(what, sizeof what, "hangs: no progress in %g s", p->options->timeout_s);
+        else
+            snprintf(what, sizeof what, "the worker died: %s", how);
+        if (p->active < p->job->n_cases && !p->bye && !p->stop)
+            blame(p, p->active, what);
+        else if (rest.n_cases == 0)
+            p->bye = true;
+    }
+    free(rest.cases);
+    return status;
+}
+
+static size_t count_ended(const struct pump *p)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < p->job->n_cases; i++)
+        count += p->ended[i];
+    return count;
+}
+
+int kg_round_run(const struct kg_job *job, const struct kg_round_options *options, struct kg_result *results,
+                 size_t n_results, kg_error *ret_error)
+{
+    struct pump p = { .job = job, .options = options, .results = results, .n_results = n_results };
+    int status = KG_OK;
+    p.ended = calloc(job->n_cases + 1, sizeof *p.ended);
+    if (!p.ended)
+        return kg_fail(ret_error, KG_ENOMEM, "out of memory for a round");
+    signal(SIGPIPE, SIG_IGN);
+    size_t before = 0, after = 0;
+    while (!status && !p.stop && (before = count_ended(&p)) < job->n_cases) {
+        status = run_worker(&p, ret_error);
+        after = count_ended(&p);
+        if (!status && after == before) /* died before its first case: the next would too */
+            status = kg_fail(ret_error, KG_EIO, "a worker died before its first case%s%s",
+                             options->log_path ? "; what it printed is in " : "",
+                             options->log_path ? options->log_path : "");
+    }
+    free(p.ended);
+    return status;
+}
+
+int kg_round_probe(enum kg_device_kind kind, kg_device *ret_devices, int max, int *ret_count, kg_error *ret_error)
+{
+    struct kg_process process;
+    char how[128];
+    const char *const arguments[] = { "probe", kind == KG_CUDA ? "cuda" : "cpu", NULL };
+    int status = kg_process_start(arguments, NULL, &process, ret_error);
+    if (status)
+        return status;
+    const char *line = NULL;
+    size_t length = 0;
+    close(process.job);
+    process.job = -1;
+    enum kg_read got = kg_process_read_line(&process, 60, &line, &length);
+    if (got == KG_READ_LINE)
+        status = kg_wire_read_devices(line, length, ret_devices, max, ret_count, ret_error);
+    else
+        kg_process_kill(&process);
+    kg_process_finish(&process, how, sizeof how);
+    if (got != KG_READ_LINE)
+        status = kg_fail(ret_error, KG_EUNSUPPORTED, "no %s device: the probe %s", kind == KG_CUDA ? "CUDA" : "CPU",
+                         got == KG_READ_TIMEOUT ? "hangs" : how);
+    return status;
+}

@@ -1,0 +1,369 @@
+/* session.c -- opens what a run needs, in an order that refuses bad input before anything is measured. */
+#include "session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "field.h"
+#include "kg_build.h"
+#include "lock.h"
+#include "round.h"
+
+/* ---- device ---- */
+
+static bool plan_has(const struct kg_plan *plan, enum kg_device_kind kind)
+{
+    for (size_t i = 0; i < plan->count; i++)
+        if (plan->cases[i].kind == kind)
+            return true;
+    return false;
+}
+
+static int parse_device(const char *text, enum kg_device_kind *ret_kind, int *ret_index, kg_error *ret_error)
+{
+    char *end = NULL;
+    *ret_index = 0;
+    if (!strcmp(text, "auto"))
+        *ret_kind = 0;
+    else if (!strcmp(text, "cpu"))
+        *ret_kind = KG_CPU;
+    else if (!strcmp(text, "cuda"))
+        *ret_kind = KG_CUDA;
+    else if (!strncmp(text, "cuda:", 5) && text[5] >= '0' && text[5] <= '9') {
+        *ret_kind = KG_CUDA;
+        *ret_index = (int)strtol(text + 5, &end, 10);
+        if (*end)
+            return kg_fail(ret_error, KG_EINVAL, "--device %s: auto, cpu, cuda or cuda:N wanted", text);
+    } else {
+        return kg_fail(ret_error, KG_EINVAL, "--device %s: auto, cpu, cuda or cuda:N wanted", text);
+    }
+    return KG_OK;
+}
+
+static int find_device(enum kg_device_kind kind, int index, kg_device *ret_device, kg_error *ret_error)
+{
+    kg_device devices[KG_MAX_DEVICES];
+    int count = 0;
+    int status = kg_round_probe(kind, devices, KG_MAX_DEVICES, &count, ret_error);
+    if (!status && index >= count)
+        status = kg_fail(ret_error, KG_EUNSUPPORTED, "no CUDA device %d: there are %d", index, count);
+    if (!status)
+        *ret_device = devices[index];
+    return status;
+}
+
+/* auto: the GPU if one is there and a case is for it. Without a GPU its cases stay, to be skipped aloud. */
+static int choose_device(struct kg_session *s, bool wants_cuda, kg_error *ret_error)
+{
+    enum kg_device_kind kind = 0;
+    int index = 0;
+    kg_error cause = { 0 };
+    int status = parse_device(s->options->device, &kind, &index, ret_error);
+    if (status)
+        return status;
+    if (kind == KG_CUDA || (!kind && wants_cuda)) {
+        status = find_device(KG_CUDA, index, &s->device, &cause);
+        if (!status)
+            return KG_OK;
+        if (kind == KG_CUDA)
+            return kg_fail(ret_error, KG_EINVAL, "--device %s: %.400s", s->options->device, cause.text);
+        snprintf(s->no_cuda, sizeof s->no_cuda, "%.380s", cause.text);
+    }
+    return find_device(KG_CPU, 0, &s->device, ret_error);
+}
+
+static int check_required(const struct kg_session *s, kg_error *ret_error)
+{
+    const char *wanted = s->options->require_device;
+    const char *kind = s->device.kind == KG_CUDA ? "cuda" : "cpu";
+    if (!wanted || !strcmp(wanted, kind) || !strcmp(wanted, s->device.arch))
+        return KG_OK;
+    return kg_fail(ret_error, KG_EINVAL, "required device %s is absent: this is %s (%s)%s%s", wanted, s->device.arch, kind,
+                   *s->no_cuda ? "; " : "", s->no_cuda);
+}
+
+/* ---- folders ---- */
+
+static bool is_folder(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+/* The user's, else ./expectations, else what a bundle brought. */
+static void find_expectations(struct kg_session *s)
+{
+    char exe[KG_PATH_SIZE];
+    snprintf(s->expectations, sizeof s->expectations, "%s",
+             s->options->expectations ? s->options->expectations : "expectations");
+    if (s->options->expectations || is_folder(s->expectations))
+        return;
+    ssize_t length = readlink("/proc/self/exe", exe, sizeof exe - 64);
+    if (length <= 0)
+        return;
+    exe[length] = '\0';
+    char *slash = strrchr(exe, '/');
+    snprintf(slash, 64, "/../share/kgate/expectations");
+    if (is_folder(exe))
+        snprintf(s->expectations, sizeof s->expectations, "%s", exe);
+}
+
+static void find_cache(struct kg_session *s)
+{
+    const char *home = getenv("HOME"), *xdg = getenv("XDG_CACHE_HOME");
+    if (s->options->cache)
+        snprintf(s->cache, sizeof s->cache, "%s", s->options->cache);
+    else if (xdg && *xdg)
+        snprintf(s->cache, sizeof s->cache, "%s/kgate", xdg);
+    else if (home && *home)
+        snprintf(s->cache, sizeof s->cache, "%s/.cache/kgate", home);
+}
+
+static void utc(char *ret_text, size_t size, const char *format)
+{
+    time_t now = time(NULL);
+    struct tm parts;
+    gmtime_r(&now, &parts);
+    strftime(ret_text, size, format, &parts);
+}
+
+/* Two runs within a second get a number each. */
+static int make_folder(struct kg_session *s, kg_error *ret_error)
+{
+    const char *output = s->options->output;
+    char stamp[32];
+    utc(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ");
+    if (mkdir(output, 0777) && errno != EEXIST)
+        return kg_fail(ret_error, KG_EIO, "cannot make output folder %s: %s", output, strerror(errno));
+    for (int number = 1; number < 1000; number++) {
+        char suffix[16] = "";
+        if (number > 1)
+            snprintf(suffix, sizeof suffix, "-%d", number);
+        snprintf(s->run.id, sizeof s->run.id, "%.16s-%.7s-%.20s%s", stamp, *s->run.git.sha ? s->run.git.sha : "nogit",
+                 s->device.arch, suffix);
+        int length = snprintf(s->folder, sizeof s->folder, "%s/%s", output, s->run.id);
+        if (length < 0 || (size_t)length >= sizeof s->folder)
+            return kg_fail(ret_error, KG_EINVAL, "--output: path too long");
+        if (mkdir(s->folder, 0777) == 0)
+            return KG_OK;
+        if (errno != EEXIST)
+            return kg_fail(ret_error, KG_EIO, "cannot make output folder %s: %s", s->folder, strerror(errno));
+    }
+    return kg_fail(ret_error, KG_EIO, "cannot make an output folder in %s", output);
+}
+
+/* ---- plan ---- */
+
+static int make_plan(struct kg_session *s, kg_error *ret_error)
+{
+    struct kg_selection selection = s->options->selection;
+    enum kg_device_kind kind = 0;
+    int index = 0;
+    int status = parse_device(s->options->device, &kind, &index, ret_error);
+    if (!status)
+        status = kg_plan_make(s->module.root, &selection, &s->plan, ret_error);
+    if (!status)
+        status = choose_device(s, plan_has(&s->plan, KG_CUDA), ret_error);
+    if (!status)
+        status = check_required(s, ret_error);
+    if (status)
+        return status;
+    size_t all = s->plan.count;
+    if (!kind && *s->no_cuda)
+        return KG_OK; /* CUDA cases are there to be skipped */
+    selection.kind = s->device.kind;
+    kg_plan_done(&s->plan);
+    status = kg_plan_make(s->module.root, &selection, &s->plan, ret_error);
+    s->n_other_kind = status ? 0 : all - s->plan.count;
+    return status;
+}
+
+static int check_knobs(const struct kg_session *s, kg_error *ret_error)
+{
+    for (size_t i = 0; i < s->options->n_knobs; i++) {
+        const char *knob = s->options->knobs[i];
+        size_t length = strcspn(knob, "=");
+        const kg_backend *checked = NULL;
+        bool known = false;
+        for (size_t c = 0; c < s->plan.count; c++) {
+            const kg_backend *backend = s->plan.cases[c].backend;
+            const kg_field *field = kg_fields_find(backend->knobs, knob, length);
+            if (!field || backend == checked)
+                continue;
+            void *record = calloc(1, backend->knobs_size);
+            kg_error cause = { 0 };
+            int status = record ? kg_field_set(field, record, knob + length + 1, &cause) : KG_ENOMEM;
+            free(record);
+            if (status)
+                return kg_fail(ret_error, status, "--knob %.400s", cause.text);
+            checked = backend;
+            known = true;
+        }
+        if (!known)
+            return kg_fail(ret_error, KG_EINVAL, "--knob %.*s: no selected backend has it", (int)length, knob);
+    }
+    return KG_OK;
+}
+
+static int make_results(struct kg_session *s, kg_error *ret_error)
+{
+    s->results = calloc(s->plan.count + s->goldens.count + 1, sizeof *s->results);
+    if (!s->results)
+        return kg_fail(ret_error, KG_ENOMEM, "out of memory for %zu results", s->plan.count);
+    s->n_results = s->plan.count;
+    for (size_t i = 0; i < s->plan.count; i++) {
+        struct kg_result *r = &s->results[i];
+        const kg_op *op = s->plan.cases[i].suite->op;
+        r->of = s->plan.cases[i];
+        kg_case_id(&r->of, r->id, sizeof r->id);
+        snprintf(r->backend, sizeof r->backend, "%s", r->of.backend->name);
+        r->flops = op->flops(r->of.problem);
+        r->bytes = op->bytes(r->of.problem);
+        r->queries = op->queries ? op->queries(r->of.problem) : 1;
+        if (r->of.kind == KG_CUDA && *s->no_cuda) {
+            r->outcome = KG_SKIPPED;
+            snprintf(r->note, sizeof r->note, "%s", s->no_cuda);
+        }
+    }
+    return KG_OK;
+}
+
+/* ---- the whole ---- */
+
+static void say_waiting(const char *holder)
+{
+    fprintf(stderr, "kgate: another run has this device (pid %s); waiting\n", holder);
+}
+
+int kg_session_open_device(struct kg_session *s, const struct kg_options *options, kg_error *ret_error)
+{
+    *s = (struct kg_session){ .options = options };
+    find_expectations(s);
+    find_cache(s);
+    int status = kg_module_open(options->module, &s->module, ret_error);
+    if (!status)
+        status = choose_device(s, true, ret_error);
+    if (!status)
+        status = kg_goldens_load(s->expectations, s->device.arch, &s->goldens, ret_error);
+    return status;
+}
+
+static void describe_run(struct kg_session *s)
+{
+    struct kg_run *run = &s->run;
+    snprintf(run->version, sizeof run->version, "%s", KG_VERSION);
+    utc(run->started, sizeof run->started, "%Y-%m-%dT%H:%M:%SZ");
+    snprintf(run->expectations, sizeof run->expectations, "%s", s->goldens.path);
+    run->expectations_exist = s->goldens.exists;
+    snprintf(run->module_path, sizeof run->module_path, "%s", s->module.path);
+    snprintf(run->cuda_runtime, sizeof run->cuda_runtime, "%s", s->device.kind == KG_CUDA ? KG_CUDA_TOOLKIT : "");
+    snprintf(run->command, sizeof run->command, "%s", s->options->line);
+    run->module = s->module.root;
+    run->device = s->device;
+    run->timed = !s->options->no_time;
+    run->allow_undecided = s->options->allow_undecided;
+    run->shuffle_seed = s->options->shuffle_seed_given ? s->options->shuffle_seed : (uint64_t)time(NULL);
+}
+
+int kg_session_open(struct kg_session *s, const struct kg_options *options, kg_error *ret_error)
+{
+    *s = (struct kg_session){ .options = options };
+    find_expectations(s);
+    find_cache(s);
+    int status = kg_module_open(options->module, &s->module, ret_error);
+    if (!status)
+        status = make_plan(s, ret_error);
+    if (!status)
+        status = check_knobs(s, ret_error);
+    if (!status)
+        status = kg_goldens_load(s->expectations, s->device.arch, &s->goldens, ret_error);
+    if (!status)
+        kg_git_read(".", options->git_sha, &s->run.git);
+    if (!status)
+        status = make_folder(s, ret_error);
+    if (!status)
+        status = make_results(s, ret_error);
+    if (!status)
+        status = kg_lock_device(s->device.uuid, say_waiting, ret_error);
+    if (!status)
+        describe_run(s);
+    return status;
+}
+
+void kg_session_done(struct kg_session *s)
+{
+    for (size_t i = 0; i < s->n_results; i++) {
+        if (s->results[i].outcome == KG_ABSENT)
+            free((void *)s->results[i].of.shape);
+        kg_result_done(&s->results[i]);
+    }
+    free(s->results);
+    kg_goldens_done(&s->goldens);
+    kg_plan_done(&s->plan);
+    *s = (struct kg_session){ 0 };
+}
+
+/* ---- lost goldens ---- */
+
+static bool in_plan(const struct kg_plan *plan, const char *key)
+{
+    for (size_t i = 0; i < plan->count; i++) {
+        char one[KG_ID_SIZE];
+        kg_case_key(&plan->cases[i], plan->cases[i].backend->name, one, sizeof one);
+        if (!strcmp(one, key))
+            return true;
+    }
+    return false;
+}
+
+/* A result of a case that no table has: its suite, shape and backend are made of the key, and live with the shape. */
+struct lost_case {
+    char shape[KG_ID_SIZE], suite_name[KG_ID_SIZE], backend_name[KG_ID_SIZE];
+    kg_suite suite;
+    kg_backend backend;
+    const char *row[1];
+};
+
+static int add_lost(struct kg_session *s, const struct kg_golden *golden, kg_error *ret_error)
+{
+    static const kg_op absent_op = { .name = "absent", .problem_size = sizeof(const char *) };
+    struct lost_case *lost = calloc(1, sizeof *lost);
+    if (!lost)
+        return kg_fail(ret_error, KG_ENOMEM, "out of memory");
+    const char *first = strchr(golden->key, '/'), *last = strrchr(golden->key, '/');
+    snprintf(lost->suite_name, sizeof lost->suite_name, "%.*s", (int)(first - golden->key), golden->key);
+    snprintf(lost->shape, sizeof lost->shape, "%.*s", (int)(last - first - 1), first + 1);
+    snprintf(lost->backend_name, sizeof lost->backend_name, "%s", last + 1);
+    lost->row[0] = lost->shape;
+    lost->suite = (kg_suite){ .name = lost->suite_name, .op = &absent_op };
+    lost->backend = (kg_backend){ .name = lost->backend_name, .device = s->device.kind };
+    struct kg_result *r = &s->results[s->n_results++];
+    *r = (struct kg_result){ .outcome = KG_ABSENT };
+    r->of = (struct kg_case){ .suite = &lost->suite, .backend = &lost->backend, .problem = lost->row,
+                              .shape = lost->shape, .kind = s->device.kind };
+    snprintf(r->id, sizeof r->id, "%s", golden->key);
+    snprintf(r->backend, sizeof r->backend, "%.60s", lost->backend_name);
+    snprintf(r->note, sizeof r->note, "a golden is there, but the table has no such case (--bless --prune removes it)");
+    return KG_OK;
+}
+
+/* Against the tables' whole plan: a shard's own lacks what the other shards run. */
+int kg_session_add_lost(struct kg_session *s, kg_error *ret_error)
+{
+    struct kg_selection selection = s->options->selection;
+    struct kg_plan whole = { 0 };
+    selection.n_shards = selection.shard = 0;
+    int status = kg_plan_make(s->module.root, &selection, &whole, ret_error);
+    selection.shard = s->options->selection.shard;
+    for (size_t i = 0; i < s->goldens.count && !status; i++) {
+        const struct kg_golden *golden = &s->goldens.items[i];
+        if (kg_selection_covers_key(s->module.root, &selection, golden->key) && !in_plan(&whole, golden->key))
+            status = add_lost(s, golden, ret_error);
+    }
+    kg_plan_done(&whole);
+    return status;
+}
