@@ -1,0 +1,163 @@
+/* format.c -- numbers and words as every report writes them. A unit or a rounding rule is changed here only;
+ * then renew tests/reports/frozen with test_reports --update and read the difference. */
+#include "format.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+KG_PRINTF(1, 2) static struct kg_text text_of(const char *format, ...)
+{
+    struct kg_text text;
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text.s, sizeof text.s, format, arguments);
+    va_end(arguments);
+    return text;
+}
+
+/* printf may write "-nan": the sign of a NaN says nothing. */
+struct kg_text kg_format_number(double value)
+{
+    if (isnan(value))
+        return text_of("nan");
+    return text_of("%.6g", value);
+}
+
+struct kg_text kg_format_time(double time_us)
+{
+    if (!isfinite(time_us))
+        return kg_format_number(time_us);
+    if (time_us < 0.9995)
+        return text_of("%.0f ns", time_us * 1e3);
+    if (time_us < 9.995)
+        return text_of("%.2f us", time_us);
+    if (time_us < 999.95)
+        return text_of("%.1f us", time_us);
+    if (time_us < 999995)
+        return text_of("%.2f ms", time_us * 1e-3);
+    return text_of("%.2f s", time_us * 1e-6);
+}
+
+struct kg_text kg_format_rate(double tflop_per_s)
+{
+    if (!(tflop_per_s > 0))
+        return text_of("%s", "");
+    double value = tflop_per_s < 0.9995 ? tflop_per_s * 1e3 : tflop_per_s;
+    const char *unit = tflop_per_s < 0.9995 ? "GFLOP/s" : "TFLOP/s";
+    return text_of(value < 9.95 ? "%.1f %s" : "%.0f %s", value, unit);
+}
+
+struct kg_text kg_format_error(double error)
+{
+    if (!isfinite(error))
+        return kg_format_number(error);
+    double size = fabs(error);
+    return text_of(size == 0 || (size >= 0.0005 && size < 1000) ? "%.4f" : "%.1e", error);
+}
+
+struct kg_text kg_format_change(double change_pct)
+{
+    if (!isfinite(change_pct))
+        return kg_format_number(change_pct);
+    return text_of("%+.1f%%", fabs(change_pct) < 0.05 ? 0 : change_pct);
+}
+
+struct kg_text kg_format_speedup(double ratio)
+{
+    return isnan(ratio) ? text_of("%s", "") : text_of("%.2fx", ratio);
+}
+
+struct kg_text kg_format_sha(const char *sha, bool dirty)
+{
+    if (!sha || !*sha)
+        return text_of("unknown");
+    return text_of("%.7s%s", sha, dirty ? "-dirty" : "");
+}
+
+/* Length of the well-formed UTF-8 character at `s`, and its code point; 0 where it is none. */
+static size_t decode(const unsigned char *s, uint32_t *ret_code)
+{
+    size_t length = *s < 0x80 ? 1 : *s >= 0xc2 && *s < 0xe0 ? 2 : (*s & 0xf0) == 0xe0 ? 3 : (*s & 0xf8) == 0xf0 ? 4 : 0;
+    if (!length)
+        return 0;
+    static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+    uint32_t code = length == 1 ? *s : *s & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++) {
+        if ((s[i] & 0xc0) != 0x80) /* the terminator included */
+            return 0;
+        code = code << 6 | (s[i] & 0x3f);
+    }
+    if (code < least[length] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+        return 0;
+    *ret_code = code;
+    return length;
+}
+
+/* C1 controls are allowed in XML, but a terminal obeys them. */
+static bool printable(uint32_t code)
+{
+    return code >= 0x20 && !(code >= 0x7f && code < 0xa0) && code != 0xfffe && code != 0xffff;
+}
+
+const char *kg_text_clean(const char *text, char *ret_text, size_t size)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    size_t at = 0;
+    while (*s) {
+        uint32_t code = 0;
+        size_t length = decode(s, &code);
+        const char *piece = (const char *)s;
+        size_t piece_length = length;
+        if (*s == '\n' || *s == '\t' || *s == '\r') {
+            piece = " ";
+        } else if (!length || !printable(code)) {
+            piece = "\xef\xbf\xbd";
+            piece_length = 3;
+        }
+        if (at + piece_length + 1 > size)
+            break;
+        memcpy(ret_text + at, piece, piece_length);
+        at += piece_length;
+        s += length ? length : 1;
+    }
+    ret_text[at] = '\0';
+    return ret_text;
+}
+
+size_t kg_text_width(const char *text)
+{
+    size_t width = 0;
+    for (; *text; text++)
+        width += ((unsigned char)*text & 0xc0) != 0x80;
+    return width;
+}
+
+void kg_text_add(char *text, size_t size, const char *format, ...)
+{
+    size_t at = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text + at, size - at, format, arguments);
+    va_end(arguments);
+}
+
+void kg_text_add_quoted(char *text, size_t size, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./@=,:+%";
+    if (*word && !word[strspn(word, plain)]) {
+        kg_text_add(text, size, " %s", word);
+        return;
+    }
+    kg_text_add(text, size, " '");
+    for (; *word; word++)
+        kg_text_add(text, size, *word == '\'' ? "'\\''" : "%c", *word);
+    kg_text_add(text, size, "'");
+}
+
+int kg_stream_check(FILE *out, kg_error *ret_error)
+{
+    if (fflush(out) || ferror(out)) /* a write before this one may have failed: errno is still its */
+        return kg_fail(ret_error, KG_EIO, "the report cannot be written: %s", strerror(errno ? errno : EIO));
+    return KG_OK;
+}

@@ -1,0 +1,113 @@
+/* json_parts.c -- pieces that the JSON reports share. What a record of a case opens with stands in kg_json_add_record.
+ * Numbers that are not finite become strings, by kg_json_add_real. */
+#include "json_parts.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "facts.h"
+#include "field.h"
+#include "verdict.h"
+
+cJSON *kg_json_add_text(cJSON *object, const char *name, const char *text)
+{
+    char clean[4096];
+    return cJSON_AddStringToObject(object, name, kg_text_clean(text ? text : "", clean, sizeof clean));
+}
+
+/* cJSON's numbers are doubles: seeds and counts would lose digits past 2^53. */
+cJSON *kg_json_add_count(cJSON *object, const char *name, uint64_t value)
+{
+    char digits[24];
+    (void)snprintf(digits, sizeof digits, "%" PRIu64, value);
+    return cJSON_AddRawToObject(object, name, digits);
+}
+
+static void add_known(cJSON *object, const char *name, double value)
+{
+    if (value >= 0)
+        kg_json_add_real(object, name, value);
+    else
+        cJSON_AddNullToObject(object, name);
+}
+
+void kg_json_add_state(cJSON *object, const char *name, const struct kg_device_state *state)
+{
+    cJSON *item = cJSON_AddObjectToObject(object, name);
+    char names[128];
+    add_known(item, "sm_clock_mhz", state->sm_clock_mhz);
+    add_known(item, "memory_clock_mhz", state->memory_clock_mhz);
+    add_known(item, "temperature_c", state->temperature_c);
+    add_known(item, "utilisation_pct", state->utilisation_pct);
+    add_known(item, "power_w", state->power_w);
+    add_known(item, "power_limit_w", state->power_limit_w);
+    add_known(item, "throttle_reasons", (double)state->throttle_reasons);
+    kg_fact_throttle_names(state->throttle_reasons > 0 ? state->throttle_reasons : 0, names, sizeof names);
+    kg_json_add_text(item, "throttled_by", names);
+    add_known(item, "other_processes", state->other_processes);
+}
+
+static void add_field(cJSON *object, const kg_field *field, const void *problem)
+{
+    char text[64], name[96];
+    double value = 0;
+    /* An op may call a field what we call one of ours. */
+    bool taken = cJSON_GetObjectItemCaseSensitive(object, field->name) != NULL;
+    (void)snprintf(name, sizeof name, "%s%s", taken ? "problem_" : "", field->name);
+    if (kg_field_get(field, problem, &value) || kg_field_format(field, problem, text, sizeof text) < 0)
+        return;
+    switch (field->type) {
+    case KG_INT:
+        cJSON_AddRawToObject(object, name, text);
+        break;
+    case KG_REAL:
+        kg_json_add_real(object, name, value);
+        break;
+    case KG_BOOL:
+        cJSON_AddBoolToObject(object, name, value != 0);
+        break;
+    case KG_CHOICE:
+        kg_json_add_text(object, name, text);
+        break;
+    }
+}
+
+/* The fields of the problem come last: kg_json_add_problem is called when the record is otherwise whole. */
+void kg_json_add_problem(cJSON *object, const struct kg_result *result)
+{
+    if (!result->of.suite || !result->of.problem)
+        return;
+    const kg_fields *fields = &result->of.suite->op->fields;
+    for (size_t i = 0; i < fields->count; i++)
+        add_field(object, &fields->items[i], result->of.problem);
+}
+
+cJSON *kg_json_add_record(cJSON *array, const struct kg_result *result)
+{
+    cJSON *record = cJSON_CreateObject();
+    cJSON_AddItemToArray(array, record);
+    kg_json_add_text(record, "id", result->id);
+    kg_json_add_text(record, "suite", kg_fact_suite(result).s);
+    kg_json_add_text(record, "shape", kg_fact_shape(result).s);
+    if (result->of.suite)
+        kg_json_add_count(record, "seed", result->of.seed);
+    kg_json_add_text(record, "backend", kg_fact_backend(result));
+    kg_json_add_text(record, "resolved_backend", kg_fact_resolved(result));
+    kg_json_add_text(record, "verdict", kg_verdict_name(result->verdict));
+    kg_json_add_text(record, "reason", kg_fact_why(result));
+    return record;
+}
+
+int kg_json_put_document(const struct kg_run *run, kg_json_fill_fn *fill, FILE *out, kg_error *ret_error)
+{
+    cJSON *root = cJSON_CreateObject();
+    if (root)
+        fill(run, root);
+    char *text = root ? cJSON_Print(root) : NULL;
+    cJSON_Delete(root);
+    if (!text)
+        return kg_fail(ret_error, KG_ENOMEM, "no memory for the JSON report");
+    fprintf(out, "%s\n", text);
+    cJSON_free(text);
+    return kg_stream_check(out, ret_error);
+}

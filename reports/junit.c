@@ -1,0 +1,219 @@
+/* junit.c -- JUnit XML as Jenkins and GitLab read it: a testsuite a kgate suite, a testcase a case, by Mini-XML.
+ * tests/reports/junit.xsd says what may stand here; a new element or attribute is added there first. */
+#include "report.h"
+
+#include <mxml.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "facts.h"
+#include "verdict.h"
+
+/* What a verdict is in JUnit's words. */
+enum kind { GOOD, SKIPPED, FAILURE, BROKEN };
+
+struct tally {
+    size_t tests, failures, errors, skipped;
+    double seconds;
+};
+
+static enum kind kind_of(const struct kg_run *run, const struct kg_result *result)
+{
+    if (result->verdict == KG_SKIP)
+        return SKIPPED;
+    if (kg_fact_fine(run, result))
+        return GOOD;
+    return result->verdict == KG_ERROR || result->verdict == KG_LOST ? BROKEN : FAILURE;
+}
+
+static void tally_add(struct tally *tally, enum kind kind, double seconds)
+{
+    tally->tests++;
+    tally->failures += kind == FAILURE;
+    tally->errors += kind == BROKEN;
+    tally->skipped += kind == SKIPPED;
+    tally->seconds += seconds;
+}
+
+static void set_text(mxml_node_t *node, const char *name, const char *value)
+{
+    char clean[4096];
+    mxmlElementSetAttr(node, name, kg_text_clean(value, clean, sizeof clean));
+}
+
+static void set_tally(mxml_node_t *node, const struct tally *tally)
+{
+    mxmlElementSetAttrf(node, "tests", "%zu", tally->tests);
+    mxmlElementSetAttrf(node, "failures", "%zu", tally->failures);
+    mxmlElementSetAttrf(node, "errors", "%zu", tally->errors);
+    mxmlElementSetAttrf(node, "skipped", "%zu", tally->skipped);
+    mxmlElementSetAttrf(node, "time", "%.6f", tally->seconds);
+}
+
+static void add_property(mxml_node_t *properties, const char *name, const char *value)
+{
+    mxml_node_t *property = mxmlNewElement(properties, "property");
+    set_text(property, "name", name);
+    set_text(property, "value", value);
+}
+
+static void add_suite_properties(mxml_node_t *suite, const struct kg_run *run)
+{
+    const kg_device *device = &run->device;
+    mxml_node_t *properties = mxmlNewElement(suite, "properties");
+    add_property(properties, "kgate.version", run->version);
+    add_property(properties, "kgate.run_id", run->id);
+    add_property(properties, "git.sha", kg_fact_sha(run));
+    add_property(properties, "git.branch", run->git.branch);
+    add_property(properties, "git.dirty", kg_fact_dirty(run) ? "true" : "false");
+    add_property(properties, "device.name", device->name);
+    add_property(properties, "device.arch", device->arch);
+    add_property(properties, "device.driver", device->driver);
+    add_property(properties, "cuda.runtime", run->cuda_runtime);
+    add_property(properties, "expectations", run->expectations_exist ? run->expectations : "none");
+}
+
+static void add_real(mxml_node_t *properties, const char *name, double value)
+{
+    add_property(properties, name, kg_format_number(value).s);
+}
+
+static void add_case_properties(mxml_node_t *testcase, const struct kg_result *result)
+{
+    mxml_node_t *properties = mxmlNewElement(testcase, "properties");
+    add_property(properties, "id", result->id);
+    add_property(properties, "verdict", kg_verdict_name(result->verdict));
+    add_property(properties, "backend", kg_fact_resolved(result));
+    if (result->compared) {
+        add_real(properties, "max_abs", result->figures.max_abs);
+        add_real(properties, "mean_abs", result->figures.mean_abs);
+        add_real(properties, "bad_pct", result->figures.bad_pct);
+        add_real(properties, "rel_l2", result->figures.rel_l2);
+    }
+    if (kg_fact_timed(result)) {
+        add_real(properties, "p50_us", result->time_us.p50);
+        add_real(properties, "p90_us", result->time_us.p90);
+        add_real(properties, "p99_us", result->time_us.p99);
+    }
+    if (result->judgement.judged) {
+        add_real(properties, "golden_us", result->judgement.golden_us);
+        add_real(properties, "change_pct", result->judgement.change_pct);
+        add_real(properties, "margin_pct", result->judgement.margin_pct);
+    }
+}
+
+/* Adds "\nname: text" where there is a text. */
+static void add_line(char *lines, size_t size, const char *name, const char *text)
+{
+    char clean[KG_LINE];
+    if (*text)
+        kg_text_add(lines, size, "%s%s: %s", *lines ? "\n" : "", name, kg_text_clean(text, clean, sizeof clean));
+}
+
+static void describe(const struct kg_run *run, const struct kg_result *result, char *ret_lines, size_t size)
+{
+    char line[KG_LINE];
+    *ret_lines = '\0';
+    add_line(ret_lines, size, "verdict", kg_verdict_name(result->verdict));
+    add_line(ret_lines, size, "reason", kg_fact_why(result));
+    kg_fact_problem(result, line);
+    add_line(ret_lines, size, "problem", line);
+    kg_fact_figures(result, line);
+    add_line(ret_lines, size, "figures", line);
+    kg_fact_worst(result, line);
+    add_line(ret_lines, size, "worst", line);
+    kg_fact_time(result, line);
+    add_line(ret_lines, size, "time", line);
+    add_line(ret_lines, size, "runs", result->identity);
+    if (!kg_fact_fine(run, result) && result->outcome != KG_ABSENT) {
+        kg_fact_command(run, result, "", line);
+        add_line(ret_lines, size, "again", line);
+    }
+}
+
+static void add_case(mxml_node_t *suite, const struct kg_run *run, const struct kg_result *result, struct tally *tally)
+{
+    static const char *const elements[] = { [SKIPPED] = "skipped", [FAILURE] = "failure", [BROKEN] = "error" };
+    char lines[5 * KG_LINE];
+    enum kind kind = kind_of(run, result);
+    double seconds = kg_fact_device_seconds(result);
+    const char *why = *kg_fact_why(result) ? kg_fact_why(result) : kg_verdict_name(result->verdict);
+
+    mxml_node_t *testcase = mxmlNewElement(suite, "testcase");
+    set_text(testcase, "classname", kg_fact_suite(result).s);
+    set_text(testcase, "name", kg_fact_rest(result));
+    mxmlElementSetAttrf(testcase, "time", "%.6f", seconds);
+    add_case_properties(testcase, result);
+    describe(run, result, lines, sizeof lines);
+    if (kind != GOOD) {
+        mxml_node_t *element = mxmlNewElement(testcase, elements[kind]);
+        set_text(element, "message", why);
+        if (kind != SKIPPED) {
+            set_text(element, "type", kg_verdict_name(result->verdict));
+            mxmlNewOpaque(element, lines);
+        }
+    }
+    if (kind == GOOD)
+        mxmlNewOpaque(mxmlNewElement(testcase, "system-out"), lines);
+    tally_add(tally, kind, seconds);
+}
+
+static void add_suite(mxml_node_t *root, const struct kg_run *run, size_t first, struct tally *total)
+{
+    struct tally tally = { 0 };
+    mxml_node_t *suite = mxmlNewElement(root, "testsuite");
+    set_text(suite, "name", kg_fact_suite(&run->results[first]).s);
+    set_text(suite, "timestamp", run->started);
+    add_suite_properties(suite, run);
+    for (size_t i = first; i < run->n_results; i++)
+        if (kg_fact_same_suite(&run->results[i], &run->results[first]))
+            add_case(suite, run, &run->results[i], &tally);
+    set_tally(suite, &tally);
+    total->tests += tally.tests;
+    total->failures += tally.failures;
+    total->errors += tally.errors;
+    total->skipped += tally.skipped;
+}
+
+/* Line breaks and indentation; never inside elements that hold text. */
+static const char *whitespace(mxml_node_t *node, int where)
+{
+    static const char indents[] = "\n        ";
+    int depth = 0;
+    if (where == MXML_WS_AFTER_OPEN || mxmlGetType(node) != MXML_ELEMENT)
+        return NULL;
+    if (where == MXML_WS_BEFORE_CLOSE) {
+        mxml_node_t *child = mxmlGetFirstChild(node);
+        if (!child || mxmlGetType(child) != MXML_ELEMENT)
+            return NULL;
+    }
+    if (where == MXML_WS_AFTER_CLOSE)
+        return NULL;
+    for (mxml_node_t *up = mxmlGetParent(node); up; up = mxmlGetParent(up))
+        depth++;
+    static char text[sizeof indents];
+    memcpy(text, indents, sizeof text);
+    text[1 + (depth ? 2 * (depth - 1) : 0)] = '\0';
+    return depth ? text : NULL;
+}
+
+int kg_report_junit(const struct kg_run *run, FILE *out, kg_error *ret_error)
+{
+    struct tally total = { 0 };
+    mxml_node_t *document = mxmlNewXML("1.0");
+    if (!document)
+        return kg_fail(ret_error, KG_ENOMEM, "no memory for the JUnit report");
+    mxml_node_t *root = mxmlNewElement(document, "testsuites");
+    set_text(root, "name", "kgate");
+    for (size_t i = 0; i < run->n_results; i++)
+        if (kg_fact_first_of_suite(run, i))
+            add_suite(root, run, i, &total);
+    total.seconds = run->seconds;
+    set_tally(root, &total);
+    mxmlSetWrapMargin(0);
+    bool written = mxmlSaveFile(document, out, whitespace) >= 0;
+    mxmlDelete(document);
+    fputc('\n', out);
+    int status = kg_stream_check(out, ret_error);
+    return status || written ? status : kg_fail(ret_error, KG_EIO, "the JUnit report cannot be written");
+}
