@@ -1,0 +1,354 @@
+/* cudnn.c -- the backends `cudnn` and `cudnn_best`: attention by NVIDIA's library, the baseline to beat.
+ *
+ * The two differ in one thing: `cudnn` runs the first configuration that the library's heuristics propose, `cudnn_best`
+ * the fastest of all that they propose. The graph is in cudnn_sdpa.c; what cuDNN refuses becomes a skip with its words.
+ */
+#include <cuda_runtime_api.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cudnn_library.h"
+#include "cudnn_plan.h"
+#include "cudnn_sdpa.h"
+#include "cudnn_timer.h"
+#include "sdpa.h"
+
+#define MAX_PLANS 16
+
+struct variant {
+    const char *name;
+    int n_plans; /* to choose from */
+};
+
+struct state {
+    const struct cudnn_library *library;
+    struct cudnn_plan plan;
+    void *workspace;
+    bool causal;
+    float scale, hidden; /* every launch reads both through pointers */
+};
+
+static int supports(const kg_backend *self, const kg_device *device, const void *problem, kg_error *ret_error)
+{
+    const struct sdpa *p = problem;
+    (void)self;
+    if (p->dtype != KG_F16 && p->dtype != KG_BF16)
+        return kg_fail(ret_error, KG_EUNSUPPORTED, "cuDNN's fused attention takes f16 and bf16 only");
+    if (device->cc_major < 8)
+        return kg_fail(ret_error, KG_EUNSUPPORTED,
+                       "cuDNN's fused attention needs compute capability 8.0, this device has %d.%d", device->cc_major,
+                       device->cc_minor);
+    return KG_OK;
+}
+
+static int open_library(const kg_backend *self, const kg_host *host, const kg_device *device, void **ret_library,
+                        kg_error *ret_error)
+{
+    struct cudnn_library *library = NULL;
+    (void)self;
+    int status = cudnn_library_open(host, device, &library, ret_error);
+    if (status == KG_OK)
+        *ret_library = library;
+    return status;
+}
+
+static void close_library(const kg_backend *self, void *library)
+{
+    (void)self;
+    cudnn_library_close(library);
+}
+
+/* ---- launch ------------------------------------------------------------------------------------------------ */
+
+/* Binds the tensors to the plan and runs it. Whatever happens on the device happens on `stream`. */
+static int execute(const struct state *state, const kg_tensor *tensors, cudaStream_t stream, kg_error *ret_error)
+{
+    const struct cudnn_library *library = state->library;
+    const void *workspace = state->workspace;
+    int64_t ids[SDPA_TENSORS + 2];
+    const void *data[SDPA_TENSORS + 2];
+    int count = 0;
+    for (int i = 0; i < SDPA_TENSORS; i++) {
+        ids[count] = cudnn_sdpa_id((enum sdpa_tensor)i);
+        data[count++] = tensors[i].data;
+    }
+    ids[count] = CUDNN_SDPA_SCALE;
+    data[count++] = &state->scale;
+    if (state->causal) {
+        ids[count] = CUDNN_SDPA_HIDDEN;
+        data[count++] = &state->hidden;
+    }
+
+    struct cudnn_build build;
+    cudnn_build_init(&build, library);
+    cudnnBackendDescriptor_t pack = cudnn_make(&build, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+    cudnn_set(&build, pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, count, ids);
+    cudnn_set(&build, pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, count, data);
+    cudnn_set(&build, pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &workspace);
+    cudnn_finalize(&build, pack, "variant pack");
+    int status = cudnn_build_status(&build, ret_error);
+    if (status == KG_OK) {
+        const char *what = "cudnnSetStream";
+        cudnnStatus_t run = library->call.SetStream(library->handle, stream);
+        if (run == CUDNN_STATUS_SUCCESS) {
+            what = "execute";
+            run = library->call.BackendExecute(library->handle, state->plan.descriptor, pack);
+        }
+        if (run != CUDNN_STATUS_SUCCESS)
+            status = cudnn_fail(library, run, what, ret_error);
+    }
+    cudnn_build_done(&build);
+    return status;
+}
+
+static int launch(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error)
+{
+    (void)self;
+    return execute(state, tensors, stream, ret_error);
+}
+
+/* ---- states ------------------------------------------------------------------------------------------------ */
+
+/* The state owns the plan from here on, also when this fails: state_done. */
+static int state_init(struct state *state, const kg_call *call, const struct cudnn_plan *plan, kg_error *ret_error)
+{
+    const struct sdpa *p = call->problem;
+    *state = (struct state){
+        .library = call->library, .plan = *plan, .causal = p->causal, .scale = (float)sdpa_scale(p), .hidden = -INFINITY
+    };
+    if (plan->workspace_bytes <= 0)
+        return KG_OK;
+    cudaError_t cuda = cudaMalloc(&state->workspace, (size_t)plan->workspace_bytes);
+    if (cuda == cudaSuccess)
+        return KG_OK;
+    state->workspace = NULL;
+    (void)cudaGetLastError(); /* running out of memory is not sticky: the next call must not report it again */
+    return kg_fail(ret_error, cuda == cudaErrorMemoryAllocation ? KG_ENOMEM : KG_EDEVICE,
+                   "cuDNN's workspace of %" PRId64 " bytes: %s", plan->workspace_bytes, cudaGetErrorString(cuda));
+}
+
+static void state_done(struct state *state)
+{
+    if (state->workspace)
+        cudaFree(state->workspace);
+    state->workspace = NULL;
+    cudnn_plan_done(&state->plan);
+}
+
+static void release(const kg_backend *self, void *state)
+{
+    (void)self;
+    if (state)
+        state_done(state);
+    free(state);
+}
+
+/* ---- the fastest of several plans -------------------------------------------------------------------------- */
+
+struct timed {
+    const struct state *state;
+    const kg_tensor *tensors;
+};
+
+static int timed_launch(const void *context, cudaStream_t stream, kg_error *ret_error)
+{
+    const struct timed *timed = context;
+    return execute(timed->state, timed->tensors, stream, ret_error);
+}
+
+/* Leaves the plan as it is; the workspace lives for the measurement only. */
+static int plan_time(const kg_call *call, const struct cudnn_plan *plan, double *ret_time_us, kg_error *ret_error)
+{
+    struct state state;
+    int status = state_init(&state, call, plan, ret_error);
+    if (status == KG_OK) {
+        struct timed timed = { .state = &state, .tensors = call->tensors };
+        status = cudnn_timer_run(timed_launch, &timed, call->stream, ret_time_us, ret_error);
+    }
+    state.plan.descriptor = NULL;
+    state_done(&state);
+    return status;
+}
+
+/* Index of the fastest; plans that cannot be timed are out. */
+static int fastest_find(const kg_call *call, const struct cudnn_plan *plans, int count, int *ret_best,
+                        kg_error *ret_error)
+{
+    const struct sdpa *p = call->problem;
+    double best_us = INFINITY, first_us = NAN;
+    int best = -1, status = KG_OK;
+    for (int i = 0; i < count; i++) {
+        double time_us = 0;
+        kg_error error = { 0 };
+        int timed = plan_time(call, &plans[i], &time_us, &error);
+        if (timed != KG_OK) {
+            call->host->log(call->host, "%s: %s left out: %s", p->name, plans[i].pin, error.text);
+            if (status == KG_OK)
+                status = kg_fail(ret_error, timed, "%s", error.text);
+            continue;
+        }
+        if (i == 0)
+            first_us = time_us;
+        if (time_us < best_us) {
+            best_us = time_us;
+            best = i;
+        }
+    }
+    if (best < 0)
+        return status;
+    call->host->log(call->host, "%s: %s is the fastest of %d configurations, %.2f us; cuDNN's first takes %.2f us",
+                    p->name, plans[best].pin, count, best_us, first_us);
+    *ret_best = best;
+    return KG_OK;
+}
+
+/* ---- prepare ----------------------------------------------------------------------------------------------- */
+
+static int plan_choose(const struct variant *variant, const kg_call *call, cudnnBackendDescriptor_t graph,
+                       struct cudnn_plan *ret_plan, kg_error *ret_error)
+{
+    const struct sdpa *p = call->problem;
+    struct cudnn_plan plans[MAX_PLANS];
+    int count = 0, proposed = 0, chosen = 0;
+    int status = cudnn_plans_propose(call->library, graph, variant->n_plans, plans, &count, &proposed, ret_error);
+    if (status != KG_OK)
+        return status;
+    if (variant->n_plans > 1 && proposed > variant->n_plans)
+        call->host->log(call->host, "%s: only %d of %d proposed configurations are looked at", p->name, count,
+                        proposed);
+    if (variant->n_plans > 1)
+        status = fastest_find(call, plans, count, &chosen, ret_error);
+    for (int i = 0; i < count; i++) {
+        if (status == KG_OK && i == chosen)
+            *ret_plan = plans[i];
+        else
+            cudnn_plan_done(&plans[i]);
+    }
+    return status;
+}
+
+/* All that a plan depends on; strides follow from the dimensions, as tensors are packed. */
+static void key_write(const struct variant *variant, const kg_call *call, const char *pin, char *ret_key, size_t size)
+{
+    const struct sdpa *p = call->problem;
+    const struct cudnn_library *library = call->library;
+    const char *const *dtypes = KG_DTYPE_NAMES;
+    (void)snprintf(ret_key, size,
+                   "cudnn %s|%s|sm_%d%d|sdpa %d|b%" PRId64 " h%" PRId64 " hkv%" PRId64 " s%" PRId64 " skv%" PRId64
+                   " d%" PRId64 " packed|%s|%s|%s|%s",
+                   library->version, call->device->name, call->device->cc_major, call->device->cc_minor,
+                   CUDNN_SDPA_REVISION, p->B, p->H, sdpa_kv_heads(p), p->S, sdpa_kv_length(p), p->D, dtypes[p->dtype],
+                   p->causal ? "causal" : "full", variant->name, pin ? pin : "");
+}
+
+static int plan_cached(const kg_call *call, const char *key, struct cudnn_plan *ret_plan)
+{
+    char *text = NULL;
+    kg_error error = { 0 };
+    int status = call->host->cache_read(call->host, key, &text);
+    if (status != KG_OK)
+        return status;
+    status = cudnn_plan_restore(call->library, text, ret_plan, &error);
+    if (status != KG_OK)
+        call->host->log(call->host, "the plan kept for %s is not used: %s", key, error.text);
+    free(text);
+    return status;
+}
+
+/* A plan that cannot be kept still runs; the next prepare pays for it. */
+static void plan_keep(const kg_call *call, const char *key, const struct cudnn_plan *plan)
+{
+    char *text = NULL;
+    kg_error error = { 0 };
+    if (cudnn_plan_save(plan, &text, &error) != KG_OK)
+        call->host->log(call->host, "no plan is kept for %s: %s", key, error.text);
+    else if (call->host->cache_write(call->host, key, text) != KG_OK)
+        call->host->log(call->host, "no plan is kept for %s: the cache cannot be written", key);
+    free(text);
+}
+
+/* With a pin that configuration, else the variant's choice; either way from the cache first. */
+static int plan_get(const struct variant *variant, const kg_call *call, const char *pin, struct cudnn_plan *ret_plan,
+                    kg_error *ret_error)
+{
+    char key[1024];
+    key_write(variant, call, pin, key, sizeof key);
+    if (plan_cached(call, key, ret_plan) == KG_OK)
+        return KG_OK;
+
+    struct cudnn_build build;
+    cudnn_build_init(&build, call->library);
+    cudnn_build_listen(&build);
+    cudnnBackendDescriptor_t graph = cudnn_sdpa_graph(&build, call->problem);
+    int status = cudnn_build_status(&build, ret_error);
+    if (status == KG_OK)
+        status = pin ? cudnn_plan_pinned(call->library, graph, pin, ret_plan, ret_error)
+                     : plan_choose(variant, call, graph, ret_plan, ret_error);
+    if (status == KG_OK)
+        plan_keep(call, key, ret_plan);
+    cudnn_build_done(&build);
+    return status;
+}
+
+/* The pinned configuration where it can still be had, else one chosen anew: the identity shows the difference. */
+static int plan_find(const struct variant *variant, const kg_call *call, struct cudnn_plan *ret_plan,
+                     kg_error *ret_error)
+{
+    const struct sdpa *p = call->problem;
+    kg_error why = { 0 };
+    if (call->pin && *call->pin) {
+        if (plan_get(variant, call, call->pin, ret_plan, &why) == KG_OK)
+            return KG_OK;
+        call->host->log(call->host, "%s: the pinned configuration is given up and one chosen anew: %s", p->name,
+                        why.text);
+    }
+    return plan_get(variant, call, NULL, ret_plan, ret_error);
+}
+
+static int prepare(const kg_backend *self, const kg_call *call, void **ret_state, kg_identity *ret_identity,
+                   kg_error *ret_error)
+{
+    const struct cudnn_library *library = call->library;
+    struct cudnn_plan plan;
+    cudnnStatus_t set = library->call.SetStream(library->handle, call->stream);
+    if (set != CUDNN_STATUS_SUCCESS)
+        return cudnn_fail(library, set, "cudnnSetStream", ret_error);
+    int status = plan_find(self->data, call, &plan, ret_error);
+    if (status != KG_OK)
+        return status;
+
+    struct state *state = calloc(1, sizeof *state);
+    if (!state) {
+        cudnn_plan_done(&plan);
+        return kg_fail(ret_error, KG_ENOMEM, "out of memory");
+    }
+    status = state_init(state, call, &plan, ret_error);
+    if (status != KG_OK) {
+        release(self, state);
+        return status;
+    }
+    (void)snprintf(ret_identity->pin, sizeof ret_identity->pin, "%s", plan.pin);
+    cudnn_pin_describe(plan.pin, ret_identity->text, sizeof ret_identity->text);
+    *ret_state = state;
+    return KG_OK;
+}
+
+#define CUDNN_BACKEND                                                                                                  \
+    .device = KG_CUDA, .supports = supports, .open = open_library, .close = close_library, .prepare = prepare,         \
+    .launch = launch, .release = release
+
+const kg_backend sdpa_cudnn = {
+    .name = "cudnn",
+    .help = "cuDNN's fused attention, the first configuration its heuristics propose",
+    .data = &(const struct variant){ .name = "first", .n_plans = 1 },
+    CUDNN_BACKEND,
+};
+
+const kg_backend sdpa_cudnn_best = {
+    .name = "cudnn_best",
+    .help = "cuDNN's fused attention, the fastest of all configurations its heuristics propose",
+    .data = &(const struct variant){ .name = "best", .n_plans = MAX_PLANS },
+    CUDNN_BACKEND,
+};

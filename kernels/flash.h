@@ -1,0 +1,47 @@
+/* flash.h -- between the backend `flash` (flash.c) and its kernels (flash.cu). Start with flash.c: it says what runs
+ * when. */
+#ifndef FLASH_H
+#define FLASH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One block of threads computes `rows` query rows of one head. */
+enum flash_tile_id { FLASH_BY_TABLE, FLASH_32_SPLIT4, FLASH_64_SPLIT2, FLASH_64, FLASH_128, FLASH_TILES };
+
+/* By value to the kernel. Lengths in rows, heads over all batches. */
+struct flash_args {
+    const void *q, *k, *v;
+    void *o;
+    int S, Skv;
+    int heads;      /* B * H */
+    int group;      /* query heads for each key head */
+    int tiles;      /* row tiles of one head */
+    int head_chunk; /* heads whose tiles are interleaved, so that their keys and values stay in the last-level cache */
+    bool causal;
+    float scale_log2; /* scale * log2(e): the softmax works in powers of two */
+};
+
+struct flash_kernel_info {
+    const void *function;
+    int rows, threads;
+    size_t shared_bytes;
+};
+
+/* The kernel of a tile for D 64 or 128, or one with function NULL. */
+struct flash_kernel_info flash_kernel_find(enum flash_tile_id tile, int D, bool bf16);
+
+/* Both return a cudaError_t. Allow more than 48 KB of shared memory, once; enqueue. */
+int flash_kernel_prepare(const struct flash_kernel_info *kernel);
+int flash_kernel_launch(const struct flash_kernel_info *kernel, struct flash_args args, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

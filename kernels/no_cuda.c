@@ -1,0 +1,27 @@
+/* no_cuda.c -- what stands for the CUDA backends in a build without CUDA: their cases are listed, and skipped aloud.
+ *
+ * A new CUDA backend gets a line here, or a CPU build does not link.
+ */
+#include "sdpa.h"
+
+static int supports(const kg_backend *self, const kg_device *device, const void *problem, kg_error *ret_error)
+{
+    (void)self, (void)device, (void)problem;
+    return kg_fail(ret_error, KG_EUNSUPPORTED, "this build has no CUDA backends (configure with -Dcuda=enabled)");
+}
+
+static int launch(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error)
+{
+    (void)state, (void)tensors, (void)stream;
+    return supports(self, NULL, NULL, ret_error);
+}
+
+#define ABSENT(backend_name)                                                                                           \
+    {                                                                                                                  \
+        .name = backend_name, .help = "not in this build", .device = KG_CUDA, .supports = supports, .launch = launch   \
+    }
+
+const kg_backend sdpa_math = ABSENT("math");
+const kg_backend sdpa_cudnn = ABSENT("cudnn");
+const kg_backend sdpa_cudnn_best = ABSENT("cudnn_best");
+const kg_backend sdpa_flash = ABSENT("flash");

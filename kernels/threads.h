@@ -1,0 +1,37 @@
+/* threads.h -- how many OpenMP threads a computation on the CPU takes and which one is running.
+ *
+ * A build without OpenMP runs on one thread: scratch is allotted by these numbers, so both builds share the code.
+ */
+#ifndef THREADS_H
+#define THREADS_H
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+/* A thread for every 2^25 FLOPs, about a millisecond of one core, and at most `most`; with `most` 0, as many as OpenMP
+ * would start. Small problems stay on one thread: waiting for a second one costs more than it brings and, on a busy
+ * machine, takes whole scheduler ticks; and their times do not hang on the number of cores. */
+static inline int threads_for(int most, double flops)
+{
+#ifdef _OPENMP
+    double worthwhile = flops / (1 << 25);
+    if (most < 1)
+        most = omp_get_max_threads();
+    return worthwhile < 1 ? 1 : worthwhile < most ? (int)worthwhile : most;
+#else
+    (void)most, (void)flops;
+    return 1;
+#endif
+}
+
+static inline int thread_index(void)
+{
+#ifdef _OPENMP
+    return omp_get_thread_num();
+#else
+    return 0;
+#endif
+}
+
+#endif

@@ -1,0 +1,76 @@
+/* sdpa_parity.c -- correctness only: every combination of dtype, head dimension, batch, mask, grouped heads and length.
+ *
+ * Run it first when a kernel changes; nothing is timed. A row's name says its shape: f16_d64_b3_causal_gqa_s77. Another
+ * length is one more ROW in LENGTHS, another dimension one more line of the grid.
+ */
+#include "sdpa.h"
+#include "suites.h"
+
+/* What the words in a row's name stand for. Four query heads: with gqa, h / 2 and h % 2 name different key heads. */
+enum { mask_full = false, mask_causal = true };
+enum { dtype_f16 = KG_F16, dtype_bf16 = KG_BF16 };
+enum { keys_mha = 4, keys_gqa = 2 };
+
+#define ROW(type, d, b, mask, heads, s)                                                                                \
+    { #type "_d" #d "_b" #b "_" #mask "_" #heads "_s" #s, .B = b, .H = 4, .Hkv = keys_##heads, .S = s, .D = d,         \
+      .dtype = (enum kg_dtype)dtype_##type, .causal = mask_##mask }
+
+/* A single weight; a prime; not a multiple of 8; whole tiles; many tiles and a cut last one. */
+#define LENGTHS(type, d, b, mask, heads)                                                                               \
+    ROW(type, d, b, mask, heads, 1), ROW(type, d, b, mask, heads, 17), ROW(type, d, b, mask, heads, 77),               \
+        ROW(type, d, b, mask, heads, 512), ROW(type, d, b, mask, heads, 1000)
+
+#define CPU_LENGTHS(type, d, b, mask, heads)                                                                           \
+    ROW(type, d, b, mask, heads, 1), ROW(type, d, b, mask, heads, 17), ROW(type, d, b, mask, heads, 77)
+
+/* Masks and grouped heads go wrong together: a causal bound in the wrong head's rows. */
+#define MASKS_AND_HEADS(lengths, type, d, b)                                                                           \
+    lengths(type, d, b, full, mha), lengths(type, d, b, full, gqa), lengths(type, d, b, causal, mha),                  \
+        lengths(type, d, b, causal, gqa)
+
+/* More or fewer keys than queries, and a causal row past the last key. No square shape finds the lengths swapped. */
+#define RECTANGLES(type)                                                                                               \
+    { #type "_rect_s77_k200", .B = 2, .H = 4, .S = 77, .Skv = 200, .D = 64, .dtype = (enum kg_dtype)dtype_##type },    \
+    { #type "_rect_s200_k77_causal", .B = 2, .H = 4, .S = 200, .Skv = 77, .D = 64,                                     \
+      .dtype = (enum kg_dtype)dtype_##type, .causal = true }
+
+static const struct sdpa shapes[] = {
+    MASKS_AND_HEADS(LENGTHS, f16, 64, 1),   /* the common head dimension */
+    MASKS_AND_HEADS(LENGTHS, f16, 64, 3),   /* an odd batch: batch strides */
+    MASKS_AND_HEADS(LENGTHS, f16, 128, 1),  /* other tiles, more shared memory */
+    MASKS_AND_HEADS(LENGTHS, f16, 128, 3),
+    MASKS_AND_HEADS(LENGTHS, bf16, 64, 1),  /* the other instantiation of every kernel */
+    MASKS_AND_HEADS(LENGTHS, bf16, 64, 3),
+    MASKS_AND_HEADS(LENGTHS, bf16, 128, 1),
+    MASKS_AND_HEADS(LENGTHS, bf16, 128, 3),
+    RECTANGLES(f16),
+    RECTANGLES(bf16),
+};
+
+/* The CPU's kernels are one source for all dimensions: one combination of each kind is enough. */
+static const struct sdpa cpu_shapes[] = {
+    MASKS_AND_HEADS(CPU_LENGTHS, f16, 64, 1),
+    MASKS_AND_HEADS(CPU_LENGTHS, bf16, 128, 3),
+    RECTANGLES(f16),
+    RECTANGLES(bf16),
+};
+
+static const uint64_t seeds[] = { 0 };
+
+static const kg_backend *const backends[] = { &sdpa_cudnn, &sdpa_flash, &sdpa_math, &cpu_math, &cpu_flash };
+
+const kg_suite sdpa_parity = {
+    .name = "sdpa_parity",
+    .help = "correctness over dtypes, head dimensions, masks, grouped heads and lengths",
+    .op = &sdpa_forward,
+    .shapes = KG_TABLE(shapes),
+    .cpu_shapes = KG_TABLE(cpu_shapes),
+    .seeds = KG_LIST(seeds),
+    .backends = KG_LIST(backends),
+    /* The task's atol = rtol = 0.01, for every element. An honest kernel (standard normal inputs, weights and output
+     * rounded to BF16, simulated over S 17 to 1000, causal or not) reaches 0.50 of that, max 0.015, mean 0.0008 and
+     * rel_l2 0.0024, the worst being short rows, whose outputs are large; with scores rounded to BF16 too it fails, as
+     * it should. FP16 errs an eighth of that. */
+    .gates = { .max_abs = 0.04, .mean_abs = 0.002, .bad_abs = 0.01, .bad_rel = 0.01, .bad_pct = 0, .rel_l2 = 0.01 },
+    .time = { .off = true },
+};
