@@ -1,0 +1,189 @@
+/* broken.c -- a module of kernels that are wrong in one way each, to see that kgate catches each and spares the rest.
+ * The same flaws on a GPU are in broken_cuda.cu. To add one: a flaw in broken.h, its deed below, a backend, a test. */
+#include "broken.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kg_build.h"
+
+/* ---- backends ---- */
+
+static void compute(const float *x, float *y, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        float sum = 0;
+        for (int t = 0; t < TERMS; t++)
+            sum = sum * 0.5f + x[i];
+        y[i] = sum;
+    }
+}
+
+/* Flaws of the process rather than of the output. */
+static int misbehave(enum flaw flaw, const kg_tensor *tensors, kg_error *ret_error)
+{
+    switch (flaw) {
+    case FLAW_PRINTS:
+        printf("a kernel prints what it likes\n");
+        fflush(stdout);
+        return KG_OK;
+    case FLAW_INPUT:
+        ((float *)tensors[SERIES_X].data)[1] += 1;
+        return KG_OK;
+    case FLAW_CRASH:
+        return raise(SIGSEGV);
+    case FLAW_HANG:
+        for (;;)
+            pause();
+    case FLAW_EXIT:
+        exit(0);
+    case FLAW_ERROR:
+        return kg_fail(ret_error, KG_EDEVICE, "the launch was refused");
+    default:
+        return KG_OK;
+    }
+}
+
+static void spoil(enum flaw flaw, float *y, int64_t n)
+{
+    switch (flaw) {
+    case FLAW_NAN:
+        y[n / 3] = NAN;
+        break;
+    case FLAW_INF:
+        y[n / 3] = INFINITY;
+        break;
+    case FLAW_ZERO:
+        memset(y, 0, (size_t)n * sizeof *y);
+        break;
+    case FLAW_ONE_OFF:
+        y[n / 2] += 0.2f;
+        break;
+    case FLAW_BIAS:
+        for (int64_t i = 0; i < n; i++)
+            y[i] += 0.015f;
+        break;
+    case FLAW_SOME_OFF:
+        for (int64_t i = 0; i < n; i += 50)
+            y[i] += 0.05f;
+        break;
+    case FLAW_OVERRUN:
+        y[n] = 1;
+        break;
+    case FLAW_UNDERRUN:
+        y[-1] = 1;
+        break;
+    default:
+        break;
+    }
+}
+
+static int launch(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error)
+{
+    static int calls_of_first_only;
+    const enum flaw flaw = ((const struct flawed *)self->data)->flaw;
+    const float *x = tensors[SERIES_X].data;
+    float *y = tensors[SERIES_Y].data;
+    const int64_t n = kg_tensor_count(&tensors[SERIES_Y]);
+    (void)state;
+    (void)stream;
+    if (flaw == FLAW_NOTHING || (flaw == FLAW_FIRST_ONLY && calls_of_first_only++ > 0))
+        return KG_OK;
+    compute(x, y, flaw == FLAW_HALF ? n / 2 : n);
+    if (flaw == FLAW_SLOW)
+        compute(x, y, 3 * n / 10);
+    spoil(flaw, y, n);
+    return misbehave(flaw, tensors, ret_error);
+}
+
+static int supports(const kg_backend *self, const kg_device *device, const void *problem, kg_error *ret_error)
+{
+    (void)device;
+    (void)problem;
+    if (((const struct flawed *)self->data)->flaw == FLAW_REFUSES)
+        return kg_fail(ret_error, KG_EUNSUPPORTED, "refuses every problem");
+    return KG_OK;
+}
+
+#define BACKEND(id, its_flaw)                                                                                        \
+    static const kg_backend id = { .name = #id, .device = KG_CPU, .data = &(const struct flawed){ its_flaw },         \
+                                   .supports = supports, .launch = launch }
+
+BACKEND(good, FLAW_NONE);
+BACKEND(anchor, FLAW_NONE);
+BACKEND(prints, FLAW_PRINTS);
+BACKEND(nan_one, FLAW_NAN);
+BACKEND(inf_one, FLAW_INF);
+BACKEND(nothing, FLAW_NOTHING);
+BACKEND(half, FLAW_HALF);
+BACKEND(zero, FLAW_ZERO);
+BACKEND(one_off, FLAW_ONE_OFF);
+BACKEND(bias, FLAW_BIAS);
+BACKEND(some_off, FLAW_SOME_OFF);
+BACKEND(overrun, FLAW_OVERRUN);
+BACKEND(underrun, FLAW_UNDERRUN);
+BACKEND(input, FLAW_INPUT);
+BACKEND(crash, FLAW_CRASH);
+BACKEND(hang, FLAW_HANG);
+BACKEND(exits, FLAW_EXIT);
+BACKEND(first_only, FLAW_FIRST_ONLY);
+BACKEND(error, FLAW_ERROR);
+BACKEND(refuses, FLAW_REFUSES);
+BACKEND(slow, FLAW_SLOW);
+
+/* ---- suites ---- */
+
+static const struct series shapes[] = {
+    { "plain", .n = 65536 },
+    { "faint", .n = 65536, .std = 0.002 }, /* zeros are within every absolute limit: only rel_l2 sees them */
+};
+static const struct series one_shape[] = { { "plain", .n = 65536 } };
+static const uint64_t seeds[] = { 0, 1 };
+static const uint64_t one_seed[] = { 0 };
+
+#define GATES { .max_abs = 0.1, .mean_abs = 0.01, .bad_abs = 0.02, .bad_pct = 1.0, .rel_l2 = 0.05 }
+
+static const kg_backend *const output_backends[] = { &good, &nan_one, &inf_one, &nothing, &half, &zero,
+                                                     &one_off, &bias, &some_off, &prints };
+static const kg_suite output = { .name = "output", .op = &series_op, .shapes = KG_TABLE(shapes),
+                                 .seeds = KG_LIST(one_seed), .backends = KG_LIST(output_backends), .gates = GATES,
+                                 .time = { .off = true } };
+
+static const kg_backend *const process_backends[] = { &good, &overrun, &underrun, &input, &crash, &hang,
+                                                      &exits, &error, &refuses, &anchor };
+static const kg_suite process = { .name = "process", .op = &series_op, .shapes = KG_TABLE(one_shape),
+                                  .seeds = KG_LIST(seeds), .backends = KG_LIST(process_backends), .gates = GATES,
+                                  .time = { .off = true } };
+
+static const kg_backend *const speed_backends[] = { &good, &slow, &first_only };
+static const kg_suite speed = { .name = "speed", .op = &series_op, .shapes = KG_TABLE(one_shape),
+                                .seeds = KG_LIST(seeds), .backends = KG_LIST(speed_backends), .cpu_anchor = &anchor,
+                                .gates = GATES };
+
+static const kg_backend *const refusing[] = { &refuses };
+static const kg_suite skipped = { .name = "skipped", .op = &series_op, .shapes = KG_TABLE(one_shape),
+                                  .seeds = KG_LIST(one_seed), .backends = KG_LIST(refusing), .gates = GATES };
+
+static const kg_backend *const expected_backends[] = { &good, &zero, &crash };
+static const kg_xfail xfails[] = { { "expected/*/zero", "writes zeros on purpose" },
+                                   { "expected/*/crash", "crashes on purpose" },
+                                   { "expected/*/s1/good", "is said to fail, and does not" } };
+static const kg_suite expected = { .name = "expected", .op = &series_op, .shapes = KG_TABLE(one_shape),
+                                   .seeds = KG_LIST(seeds), .backends = KG_LIST(expected_backends), .gates = GATES,
+                                   .time = { .off = true }, .xfails = KG_LIST(xfails) };
+
+static const kg_suite *const suites[] = { &output, &process, &speed, &skipped, &expected };
+
+KG_EXPORT const struct kg_module kg_module = {
+    KG_MODULE_SIZES,
+    .name = "broken",
+    .git_sha = KG_GIT_SHA,
+    .git_dirty = KG_GIT_DIRTY,
+    .flags = KG_BUILD_FLAGS,
+    .suites = suites,
+    .n_suites = sizeof suites / sizeof *suites,
+};

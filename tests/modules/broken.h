@@ -1,0 +1,47 @@
+/* broken.h -- the op of the broken kernels: y = x + x/2 + x/4 + … (TERMS terms), by Horner's rule. */
+#ifndef BROKEN_H
+#define BROKEN_H
+
+#include "kgate.h"
+
+#define TERMS 24
+
+struct series {
+    const char *name;
+    int64_t n;
+    double std; /* of x: a faint input makes a faint output */
+};
+
+enum { SERIES_X, SERIES_Y };
+
+/* What a backend does besides computing y; its .data points at one. */
+enum flaw {
+    FLAW_NONE,
+    FLAW_PRINTS,     /* on stdout */
+    FLAW_NAN,        /* one element */
+    FLAW_INF,        /* one element */
+    FLAW_NOTHING,    /* writes nothing */
+    FLAW_HALF,       /* leaves the second half unwritten */
+    FLAW_ZERO,       /* writes zeros */
+    FLAW_ONE_OFF,    /* one element off by 0.2: only max_abs sees it */
+    FLAW_BIAS,       /* every element off by 0.015: only mean_abs */
+    FLAW_SOME_OFF,   /* one in fifty off by 0.05: only bad_pct */
+    FLAW_OVERRUN,    /* one element past the end */
+    FLAW_UNDERRUN,   /* one element before the start */
+    FLAW_INPUT,      /* writes into x */
+    FLAW_CRASH,
+    FLAW_HANG,
+    FLAW_EXIT,       /* exit(0), as if all were well */
+    FLAW_SLOW,       /* 30% more work */
+    FLAW_FIRST_ONLY, /* right in its first call, writes nothing later */
+    FLAW_ERROR,      /* launch returns an error */
+    FLAW_REFUSES,    /* supports() says no */
+};
+
+struct flawed {
+    enum flaw flaw;
+};
+
+extern const kg_op series_op;
+
+#endif

@@ -1,0 +1,110 @@
+/* broken_cuda.cu -- the flaws of broken.h as CUDA kernels. */
+#include "broken_cuda.h"
+
+#include <math.h>
+
+#define THREADS 256
+
+__device__ float series(float x, int terms)
+{
+    float sum = 0;
+    for (int t = 0; t < terms; t++)
+        sum = sum * 0.5f + x;
+    return sum;
+}
+
+/* Thread i computes y[i]. */
+extern "C" __global__ void series_kernel(const float *x, float *y, int64_t n, int terms)
+{
+    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = series(x[i], terms);
+}
+
+/* 30% more work: the same elements' terms again, kept alive by a test that never holds. */
+extern "C" __global__ void slow_kernel(const float *x, float *y, int64_t n, int terms)
+{
+    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    float again = series(x[i] + 1.0f, terms * 3 / 10);
+    y[i] = again == 12345.678f ? 0.0f : series(x[i], terms);
+}
+
+extern "C" __global__ void poke_kernel(float *where, float value)
+{
+    *where = value;
+}
+
+extern "C" __global__ void add_kernel(float *y, int64_t n, int64_t step, float value)
+{
+    int64_t i = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * step;
+    if (i < n)
+        y[i] += value;
+}
+
+extern "C" __global__ void hang_kernel(volatile float *y)
+{
+    while (y[0] != 12345.678f) {
+    }
+}
+
+static unsigned grid(int64_t n)
+{
+    return (unsigned)((n + THREADS - 1) / THREADS);
+}
+
+extern "C" int series_cuda_launch(const float *x, float *y, int64_t n, int terms, void *stream)
+{
+    series_kernel<<<grid(n), THREADS, 0, (cudaStream_t)stream>>>(x, y, n, terms);
+    return (int)cudaGetLastError();
+}
+
+extern "C" int broken_cuda_launch(enum flaw flaw, float *x, float *y, int64_t n, void *stream)
+{
+    cudaStream_t s = (cudaStream_t)stream;
+    if (flaw == FLAW_NOTHING)
+        return 0;
+    if (flaw == FLAW_SLOW)
+        slow_kernel<<<grid(n), THREADS, 0, s>>>(x, y, n, TERMS);
+    else
+        series_kernel<<<grid(n), THREADS, 0, s>>>(x, y, flaw == FLAW_HALF ? n / 2 : n, TERMS);
+    switch (flaw) {
+    case FLAW_NAN:
+        poke_kernel<<<1, 1, 0, s>>>(y + n / 3, NAN);
+        break;
+    case FLAW_INF:
+        poke_kernel<<<1, 1, 0, s>>>(y + n / 3, INFINITY);
+        break;
+    case FLAW_ZERO:
+        cudaMemsetAsync(y, 0, (size_t)n * sizeof *y, s);
+        break;
+    case FLAW_ONE_OFF:
+        add_kernel<<<1, 1, 0, s>>>(y + n / 2, 1, 1, 0.2f);
+        break;
+    case FLAW_BIAS:
+        add_kernel<<<grid(n), THREADS, 0, s>>>(y, n, 1, 0.015f);
+        break;
+    case FLAW_SOME_OFF:
+        add_kernel<<<grid(n), THREADS, 0, s>>>(y, n, 50, 0.05f);
+        break;
+    case FLAW_OVERRUN:
+        poke_kernel<<<1, 1, 0, s>>>(y + n, 1);
+        break;
+    case FLAW_UNDERRUN:
+        poke_kernel<<<1, 1, 0, s>>>(y - 1, 1);
+        break;
+    case FLAW_INPUT:
+        add_kernel<<<1, 1, 0, s>>>(x + 1, 1, 1, 1);
+        break;
+    case FLAW_CRASH: /* an address that no allocation holds: a sticky error */
+        poke_kernel<<<1, 1, 0, s>>>((float *)16, 1);
+        break;
+    case FLAW_HANG:
+        hang_kernel<<<1, 1, 0, s>>>(y);
+        break;
+    default:
+        break;
+    }
+    return (int)cudaGetLastError();
+}

@@ -1,0 +1,268 @@
+/* sample_run.c -- a run with every verdict. A row of `cases` is a case; to show a new verdict or oddity, add a row and
+ * renew the frozen files (test_reports FOLDER --update). Figures are made up and mutually consistent. */
+#include "sample_run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct problem {
+    const char *name;
+    int64_t B, H, S, D;
+    int dtype;
+    bool causal;
+    double scale;
+    int64_t seed; /* named like a member of every record, on purpose */
+};
+
+static const kg_field fields[] = {
+    { "B", offsetof(struct problem, B), KG_INT, 1, 64, 1, NULL, "batch" },
+    { "H", offsetof(struct problem, H), KG_INT, 1, 64, 1, NULL, "heads" },
+    { "S", offsetof(struct problem, S), KG_INT, 1, 4096, 1, NULL, "length" },
+    { "D", offsetof(struct problem, D), KG_INT, 1, 256, 64, NULL, "head dimension" },
+    { "dtype", offsetof(struct problem, dtype), KG_CHOICE, 0, 0, KG_F16, KG_DTYPE_NAMES, "storage" },
+    { "causal", offsetof(struct problem, causal), KG_BOOL, 0, 0, 0, NULL, "mask" },
+    { "scale", offsetof(struct problem, scale), KG_REAL, 0, 1, 0.125, NULL, "of the scores" },
+    { "seed", offsetof(struct problem, seed), KG_INT, 0, 9, 0, NULL, "a name that is taken" },
+};
+
+static int tensors(const void *problem, kg_tensor ret_tensors[KG_MAX_TENSORS], int *ret_count)
+{
+    const struct problem *p = problem;
+    ret_tensors[0] = (kg_tensor){ "Q", KG_F16, KG_INPUT, 4, { p->B, p->H, p->S, p->D }, 1, NULL };
+    ret_tensors[1] = (kg_tensor){ "O", KG_F16, KG_OUTPUT, 4, { p->B, p->H, p->S, p->D }, 0, NULL };
+    *ret_count = 2;
+    return KG_OK;
+}
+
+static const kg_op op = {
+    .name = "op",
+    .problem_size = sizeof(struct problem),
+    .fields = { fields, sizeof fields / sizeof *fields },
+    .tensors = tensors,
+};
+
+static const struct problem mission = { "mission", 1, 8, 512, 64, KG_F16, false, 0.125, 7 };
+static const struct problem wide = { "wide", 2, 8, 1024, 64, KG_BF16, true, 0.125, 0 };
+
+static const kg_backend math = { .name = "math", .device = KG_CUDA }, ours = { .name = "ours", .device = KG_CUDA },
+                        library = { .name = "library", .device = KG_CUDA },
+                        automatic = { .name = "auto", .device = KG_CUDA }, host = { .name = "host", .device = KG_CPU };
+static const uint64_t seeds[] = { 0, 1, 2 };
+
+static const kg_suite alpha = {
+    .name = "alpha",
+    .op = &op,
+    .seeds = KG_LIST(seeds),
+    .anchor = &math,
+    .cpu_anchor = &host,
+    .gates = { 0.06, 0.02, 0.02, 0, 1, 0.05 },
+};
+static const kg_suite beta = {
+    .name = "beta",
+    .op = &op,
+    .seeds = KG_LIST(seeds),
+    .anchor = &math,
+    .cpu_anchor = &host,
+    .gates = { INFINITY, 0.02, 0.02, 0.01, 1, 0.05 },
+};
+static const kg_suite *const suites[] = { &alpha, &beta };
+
+static const kg_kernel kernels[] = {
+    { "flash_forward", "sm_80", "00000000000000a0", 90, 0, 0, 0, 1024 },
+    { "flash_forward", "sm_90a", "00000000000000a9", 128, 16, 8, 4, 2048 },
+    { "flash_forward", "sm_100f", "00000000000000b0", 96, 0, 0, 0, 4096 },
+};
+
+static const struct kg_module module = {
+    KG_MODULE_SIZES,   .name = "attention", .git_sha = "9f3c1e2aa0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5",
+    .git_dirty = true, .flags = "nvcc -O3", .suites = suites,
+    .n_suites = 2,     .kernels = kernels,  .n_kernels = sizeof kernels / sizeof *kernels,
+};
+
+#define P50 "p50 26.0 us, golden 25.0 us (+4.0% \u00b10.2, threshold 2%)"
+#define NO_CUDA "no CUDA device: the driver is not installed"
+
+struct sample {
+    const kg_suite *suite;
+    const kg_backend *backend;
+    const struct problem *problem;
+    const char *shape;
+    uint64_t seed;
+    enum kg_outcome outcome;
+    enum kg_verdict verdict;
+    double p50_us, change_pct; /* 0: not timed; NAN: not judged */
+    const char *reason;
+};
+
+static const struct sample cases[] = {
+    { &alpha, &math, &mission, "mission", 0, KG_RAN, KG_PASS, 60, 0.01, "p50 60.0 us, golden 60.0 us" },
+    { &alpha, &ours, &mission, "mission", 0, KG_RAN, KG_SLOW, 26, 4, P50 ", code changed since the golden" },
+    { &alpha, &library, &mission, "mission", 0, KG_RAN, KG_FAST, 20, -20, "p50 20.0 us, golden 25.0 us" },
+    { &alpha, &automatic, &mission, "mission", 0, KG_RAN, KG_UNSURE, 21, 1.9, "12 of at most 12 blocks do not decide" },
+    { &alpha, &math, &mission, "mission", 1, KG_DEFERRED, KG_PASS, 0, 0, "right; judged on alpha/mission/s0/math" },
+    { &alpha, &ours, &mission, "mission", 1, KG_DEFERRED, KG_PASS, 0, 0, "right; judged on alpha/mission/s0/ours" },
+    { &alpha, &library, &mission, "mission", 1, KG_RAN, KG_FAIL, 0, 0, NASTY },
+    { &alpha, &automatic, &mission, "mission", 1, KG_SKIPPED, KG_SKIP, 0, 0, NASTY },
+    { &alpha, &math, &wide, "wide@S=1024,D=64", 0, KG_RAN, KG_UNGATED, 1350, NAN, "right; no golden" },
+    { &alpha, &ours, &wide, "wide@S=1024,D=64", 7, KG_BROKEN, KG_ERROR, 0, 0, "worker ended by signal 11, " NASTY },
+    { &alpha, &library, &wide, "wide@S=1024,D=64", 0, KG_RAN, KG_XFAIL, 0, 0, "must fail (#12 is open), and does" },
+    { &alpha, &automatic, &wide, "wide@S=1024,D=64", 0, KG_RAN, KG_XPASS, 0, 0, "must fail, but is PASS" },
+    { &beta, &math, &mission, "mission", 0, KG_SKIPPED, KG_SKIP, 0, 0, NO_CUDA },
+    { &beta, &ours, &mission, "mission", 0, KG_SKIPPED, KG_SKIP, 0, 0, NO_CUDA },
+    { &beta, &library, &mission, "mission", 0, KG_SKIPPED, KG_SKIP, 0, 0, "libcudnn.so.9 is not here" },
+    { &beta, &host, &mission, "mission", 0, KG_RAN, KG_PASS, 0.5, -0.02, "p50 0.50 us, golden 0.50 us" },
+    { NULL, NULL, NULL, NULL, 0, KG_ABSENT, KG_LOST, 0, 0, "a golden without a case" },
+};
+
+static const struct kg_device_state steady = { 1980, 2619, 41, 97, 410.5, 700, 0, 0 };
+static const struct kg_device_state throttled = { 1755, 2619, 71, 99, 698.5, 700, 0x4, 1 };
+static const struct kg_device_state unknown = { -1, -1, -1, -1, -1, -1, -1, -1 };
+
+static double *samples_of(double p50_us, size_t count)
+{
+    double *samples = malloc(count * sizeof *samples);
+    if (!samples)
+        abort();
+    for (size_t i = 0; i < count; i++)
+        samples[i] = p50_us * (1 + 0.01 * ((double)i - (double)(count - 1) / 2));
+    return samples;
+}
+
+static void set_blocks(const struct sample *from, struct kg_result *result)
+{
+    double pool[10];
+    bool cpu = result->of.kind == KG_CPU, anchored = strcmp(from->backend->name, cpu ? "host" : "math") != 0;
+    result->n_blocks = 2;
+    for (int i = 0; i < 2; i++) {
+        struct kg_block *block = &result->blocks[i];
+        *block = (struct kg_block){ .round = i, .calls = 4, .p50_us = from->p50_us, .n_samples = 5 };
+        block->samples_us = samples_of(from->p50_us, 5);
+        memcpy(pool + (size_t)5 * (size_t)i, block->samples_us, sizeof *pool * 5);
+        if (anchored) {
+            block->anchor_p50_us = 60;
+            block->log_ratio = log(from->p50_us / 60);
+            block->n_anchor_samples = 3;
+            block->anchor_samples_us = samples_of(60, 3);
+        }
+        block->before = cpu ? unknown : steady;
+        block->after = cpu ? unknown : from->verdict == KG_SLOW && i ? throttled : steady;
+    }
+    result->time_us = kg_stats_of(pool, 10);
+    result->tick_us = 0.032;
+    result->tflop_per_s = 537e6 / from->p50_us * 1e-6;
+    result->gb_per_s = 2.1e6 / from->p50_us * 1e-3;
+    result->queries_per_s = 4096 / from->p50_us * 1e6;
+    result->roofline_pct = cpu ? 0 : 2.5;
+    result->judgement = (struct kg_judgement){ .judged = !isnan(from->change_pct), .threshold_pct = 2 };
+    if (result->judgement.judged) {
+        result->judgement.judge = cpu ? KG_JUDGE_RATIO : KG_JUDGE_RAW;
+        result->judgement.change_pct = from->change_pct;
+        result->judgement.margin_pct = 0.2;
+        result->judgement.golden_us = from->p50_us / (1 + from->change_pct / 100);
+    }
+}
+
+static void set_figures(const struct sample *from, struct kg_result *result)
+{
+    bool right = from->verdict != KG_FAIL && from->verdict != KG_XFAIL;
+    result->compared = true;
+    result->output_digest = 0x0123456789abcdefu;
+    result->figures = (struct kg_figures){
+        .count = 262144,
+        .max_abs = 0.01,
+        .mean_abs = 0.001,
+        .max_rel = 0.5,
+        .rel_l2 = 0.004,
+        .bias = -3.2e-7,
+        .worst_index = 9,
+        .worst_got = 0.25,
+        .worst_expected = 0.26,
+    };
+    result->marks = (struct kg_gate_marks){ true, true, true, true, true };
+    if (right)
+        return;
+    result->figures.nonfinite = 3;
+    result->figures.bad = 8126;
+    result->figures.bad_pct = 3.1;
+    result->figures.max_abs = 0.5;
+    result->figures.rel_l2 = INFINITY;
+    result->figures.worst_index = 3 * 512 * 64 + 17 * 64 + 5;
+    result->figures.worst_got = -NAN;
+    result->marks = (struct kg_gate_marks){ false, true, false, false, false };
+}
+
+static void set_result(const struct sample *from, struct kg_result *result)
+{
+    result->outcome = from->outcome;
+    result->verdict = from->verdict;
+    snprintf(result->reason, sizeof result->reason, "%s", from->reason);
+    if (!from->suite) {
+        snprintf(result->id, sizeof result->id, "beta/gone/ours");
+        return;
+    }
+    result->of = (struct kg_case){
+        from->suite, from->backend, from->problem, from->shape, from->seed, from->backend->device, 0
+    };
+    snprintf(result->id, sizeof result->id, "%s/%s/s%d/%s", from->suite->name, from->shape, (int)from->seed,
+             from->backend->name);
+    snprintf(result->backend, sizeof result->backend, "%s",
+             from->backend == &automatic && from->outcome == KG_RAN ? "library" : from->backend->name);
+    if (from->outcome == KG_RAN || from->outcome == KG_DEFERRED)
+        set_figures(from, result);
+    if (from->p50_us > 0)
+        set_blocks(from, result);
+    if (from->backend == &ours && from->p50_us > 0) {
+        snprintf(result->identity, sizeof result->identity, "flash_forward 00000000000000a9");
+        snprintf(result->knobs, sizeof result->knobs, "tile=64,stages=2");
+        result->launch = (struct kg_launch_info){ 2, 1, 0, 2, { "flash_forward", "of_a_library" } };
+    }
+}
+
+void sample_run_make(struct kg_run *ret_run)
+{
+    size_t count = sizeof cases / sizeof *cases;
+    struct kg_result *results = calloc(count, sizeof *results);
+    if (!results)
+        abort();
+    *ret_run = (struct kg_run){
+        .id = "20261120T101500Z-9f3c1e2-h200",
+        .version = "0.1.0",
+        .started = "2026-11-20T10:15:00Z",
+        .seconds = 9.84,
+        .command = "kgate run 'a*'",
+        .expectations = "expectations/expectations_h200.json",
+        .expectations_exist = true,
+        .module_path = "lib/attention.so",
+        .module = &module,
+        .device = { .kind = KG_CUDA,
+                    .name = "NVIDIA H200",
+                    .arch = "h200",
+                    .uuid = "GPU-0",
+                    .cc_major = 9,
+                    .units = 132,
+                    .driver_version = 13000,
+                    .driver = "580.159" },
+        .state_before = steady,
+        .state_after = steady,
+        .cuda_runtime = "13.0",
+        .nvml = "13.580",
+        .git = { .sha = "9f3c1e2aa0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5", .branch = "main", .dirty = true },
+        .contract = { .timer = "graph", .l2 = "warm", .window_us = 400, .data = "irwin-hall-8" },
+        .timed = true,
+        .results = results,
+        .n_results = count,
+        .status = 1,
+    };
+    for (size_t i = 0; i < count; i++) {
+        set_result(&cases[i], &results[i]);
+        ret_run->counts[cases[i].verdict]++;
+    }
+}
+
+void sample_run_done(struct kg_run *run)
+{
+    for (size_t i = 0; i < run->n_results; i++)
+        kg_result_done((struct kg_result *)(uintptr_t)&run->results[i]);
+    free((void *)(uintptr_t)run->results);
+}
