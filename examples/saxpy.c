@@ -1,4 +1,7 @@
-/* saxpy.c -- a whole module in one file: y = a x + y0. Copy it to start your own. --knob repeat=2 slows `plain`. */
+/* saxpy.c -- a whole module in one file: y = a x + y0. Copy it to start your own. --knob repeat=2 slows `plain`.
+ *
+ * Problem, op, two backends, suite, root, in that order. (clang-format would need three screens for it.) */
+/* clang-format off */
 #include "kgate.h"
 
 struct saxpy { const char *name; int64_t n; double a; };

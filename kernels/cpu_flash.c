@@ -273,10 +273,20 @@ no_memory:
 }
 
 static const kg_field knobs[] = {
-    { .name = "tile_q", .offset = offsetof(struct knobs, tile_q), .type = KG_INT, .min = 1, .max = 256, .fallback = 32,
+    { .name = "tile_q",
+      .offset = offsetof(struct knobs, tile_q),
+      .type = KG_INT,
+      .min = 1,
+      .max = 256,
+      .fallback = 32,
       .help = "query rows of a tile" },
-    { .name = "tile_k", .offset = offsetof(struct knobs, tile_k), .type = KG_INT, .min = 1, .max = 1024,
-      .fallback = 64, .help = "keys of a tile" },
+    { .name = "tile_k",
+      .offset = offsetof(struct knobs, tile_k),
+      .type = KG_INT,
+      .min = 1,
+      .max = 1024,
+      .fallback = 64,
+      .help = "keys of a tile" },
 };
 
 const kg_backend cpu_flash = {

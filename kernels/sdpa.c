@@ -16,7 +16,9 @@
 static const int64_t tensor_count_max = INT64_C(1) << 32;
 
 #define FIELD(member, kind, low, high, text)                                                                           \
-    { .name = #member, .offset = offsetof(struct sdpa, member), .type = kind, .min = low, .max = high, .help = text }
+    {                                                                                                                  \
+        .name = #member, .offset = offsetof(struct sdpa, member), .type = kind, .min = low, .max = high, .help = text  \
+    }
 
 static const kg_field fields[] = {
     FIELD(B, KG_INT, 1, 65535, "batch size"),
@@ -25,7 +27,10 @@ static const kg_field fields[] = {
     FIELD(S, KG_INT, 1, 1 << 20, "query length"),
     FIELD(Skv, KG_INT, 0, 1 << 20, "key length; 0: S"),
     FIELD(D, KG_INT, 8, 256, "head dimension, a multiple of 8"),
-    { .name = "dtype", .offset = offsetof(struct sdpa, dtype), .type = KG_CHOICE, .choices = KG_DTYPE_NAMES,
+    { .name = "dtype",
+      .offset = offsetof(struct sdpa, dtype),
+      .type = KG_CHOICE,
+      .choices = KG_DTYPE_NAMES,
       .help = "of all four tensors: f16 or bf16" },
     { .name = "causal", .offset = offsetof(struct sdpa, causal), .type = KG_BOOL, .help = "query i sees keys j <= i" },
     FIELD(scale, KG_REAL, 0, 1024, "factor on the scores; 0: 1/sqrt(D)"),

@@ -29,7 +29,7 @@ int kg_bless_check(const struct kg_session *s, kg_error *ret_error)
 
 static struct kg_provenance provenance_of(const struct kg_session *s)
 {
-    struct kg_provenance p = { .dirty = s->run.git.dirty || s->module.root->git_dirty };
+    struct kg_provenance p = { .dirty = s->run.git.dirty || s->module.root->git_dirty || !*s->run.git.sha };
     snprintf(p.git_sha, sizeof p.git_sha, "%s", s->run.git.sha);
     snprintf(p.branch, sizeof p.branch, "%s", s->run.git.branch);
     snprintf(p.date, sizeof p.date, "%s", s->run.started);
@@ -57,10 +57,12 @@ static int refuse_wrong(const struct kg_session *s, kg_error *ret_error)
                    s->results[first].id);
 }
 
-/* `auto` has no golden of its own, and a case that must fail none at all. */
+/* `auto` has no golden of its own; neither has a CPU's anchor, nor a case that must fail. */
 static bool blessable(const struct kg_session *s, size_t i, const bool *timed)
 {
     const struct kg_result *r = &s->results[i];
+    if (kg_schedule_policy(s, r).is_cpu_anchor)
+        return false;
     return timed[i] && r->outcome == KG_RAN && !strcmp(r->backend, r->of.backend->name) && r->verdict != KG_XFAIL;
 }
 

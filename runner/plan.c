@@ -301,23 +301,21 @@ int kg_plan_make(const struct kg_module *module, const struct kg_selection *sele
     return status;
 }
 
-static const void *find_row(const kg_suite *suite, const char *name, size_t length)
+static const void *find_row(kg_table table, const char *name, size_t length)
 {
-    const kg_table tables[] = { suite->shapes, suite->cpu_shapes };
-    for (size_t t = 0; t < 2; t++) {
-        for (size_t i = 0; i < tables[t].count; i++) {
-            const void *row = (const char *)tables[t].rows + i * tables[t].row_size;
-            if (strlen(kg_row_name(row)) == length && !memcmp(kg_row_name(row), name, length))
-                return row;
-        }
+    for (size_t i = 0; i < table.count; i++) {
+        const void *row = (const char *)table.rows + i * table.row_size;
+        if (strlen(kg_row_name(row)) == length && !memcmp(kg_row_name(row), name, length))
+            return row;
     }
     return NULL;
 }
 
-int kg_plan_problem(const kg_suite *suite, const char *shape, void **ret_problem, kg_error *ret_error)
+int kg_plan_problem(const kg_suite *suite, enum kg_device_kind kind, const char *shape, void **ret_problem,
+                    kg_error *ret_error)
 {
     size_t length = strcspn(shape, "@");
-    const void *row = find_row(suite, shape, length);
+    const void *row = find_row(kg_suite_rows(suite, kind), shape, length);
     char values[200];
     if (!row || strlen(shape) >= sizeof values)
         return kg_fail(ret_error, KG_EINVAL, "suite %s has no row %.200s", suite->name, shape);

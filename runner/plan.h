@@ -37,8 +37,9 @@ int kg_plan_make(const struct kg_module *module, const struct kg_selection *sele
                  kg_error *ret_error);
 void kg_plan_done(struct kg_plan *plan);
 
-/* The problem of a shape by its name, `row` or `row@field=value,…`, as the plan made it; free() it. */
-int kg_plan_problem(const kg_suite *suite, const char *shape, void **ret_problem, kg_error *ret_error);
+/* The problem of a shape by its name, `row` or `row@field=value,…`, as the plan made it for backends of this kind;
+ * free() it. */
+int kg_plan_problem(const kg_suite *suite, enum kg_device_kind kind, const char *shape, void **ret_problem, kg_error *ret_error);
 
 /* suite/shape/sSEED/backend; and the golden's key suite/shape/backend, for a backend by name. */
 void kg_case_id(const struct kg_case *of, char *ret_id, size_t size);

@@ -42,6 +42,7 @@ struct kg_policy kg_schedule_policy(const struct kg_session *s, const struct kg_
         .min_blocks = KG_MIN_ROUNDS,
         .max_blocks = s->options->rounds ? s->options->rounds : KG_MAX_ROUNDS,
         .timed = !s->options->no_time && !result->of.suite->time.off,
+        .is_cpu_anchor = result->of.kind == KG_CPU && result->of.backend == result->of.suite->cpu_anchor,
         .xfail = kg_case_xfail(&result->of, result->id),
     };
 }

@@ -12,6 +12,7 @@ struct kg_policy {
     struct kg_contract contract;
     int min_blocks, max_blocks;
     bool timed;              /* false: --no-time, or a suite that is correctness only */
+    bool is_cpu_anchor;      /* judges the others by ratio; its own absolute time travels badly, so nothing judges it */
     const char *xfail;       /* reason of the row that says it must fail; NULL: none */
 };
 

@@ -165,7 +165,7 @@ static int resolve_problem(struct kg_job *job, struct kg_job_case *one, const ch
 {
     if (job->n_cases > 0) {
         const struct kg_case *last = &job->cases[job->n_cases - 1].of;
-        if (last->suite == one->of.suite && !strcmp(last->shape, shape)) {
+        if (last->suite == one->of.suite && last->kind == one->of.kind && !strcmp(last->shape, shape)) {
             one->of.problem = last->problem;
             one->of.shape = last->shape;
             one->of.shape_ordinal = last->shape_ordinal;
@@ -173,7 +173,7 @@ static int resolve_problem(struct kg_job *job, struct kg_job_case *one, const ch
         }
     }
     void *problem = NULL;
-    int status = kg_plan_problem(one->of.suite, shape, &problem, ret_error);
+    int status = kg_plan_problem(one->of.suite, one->of.kind, shape, &problem, ret_error);
     one->of.problem = problem; /* lives as long as the worker */
     one->of.shape = shape;
     one->of.shape_ordinal = job->n_cases;

@@ -8,7 +8,9 @@
 
 #define BOTH(shape, b, h, s, d)                                                                                        \
     { shape "_f16", .B = b, .H = h, .S = s, .D = d, .dtype = KG_F16 },                                                 \
-    { shape "_bf16", .B = b, .H = h, .S = s, .D = d, .dtype = KG_BF16 }
+    {                                                                                                                  \
+        shape "_bf16", .B = b, .H = h, .S = s, .D = d, .dtype = KG_BF16                                                \
+    }
 
 static const struct sdpa shapes[] = {
     BOTH("b1h1s128", 1, 1, 128, 64),   /* one head: latency alone */

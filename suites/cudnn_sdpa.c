@@ -6,10 +6,10 @@
 #include "suites.h"
 
 static const struct sdpa shapes[] = {
-    { "lab", .B = 8, .H = 8, .S = 256, .D = 64, .dtype = KG_F16 }, /* the lab's workload */
+    { "lab", .B = 8, .H = 8, .S = 256, .D = 64, .dtype = KG_F16 },                        /* the lab's workload */
     { "lab_causal", .B = 8, .H = 8, .S = 256, .D = 64, .dtype = KG_F16, .causal = true }, /* half the pairs */
-    { "s512", .B = 8, .H = 8, .S = 512, .D = 64, .dtype = KG_F16 },   /* math's scores outgrow an L2 cache */
-    { "s2048", .B = 8, .H = 8, .S = 2048, .D = 64, .dtype = KG_F16 }, /* launch cost no longer shows */
+    { "s512", .B = 8, .H = 8, .S = 512, .D = 64, .dtype = KG_F16 },              /* math's scores outgrow an L2 cache */
+    { "s2048", .B = 8, .H = 8, .S = 2048, .D = 64, .dtype = KG_F16 },            /* launch cost no longer shows */
     { "lab_bf16", .B = 8, .H = 8, .S = 256, .D = 64, .dtype = KG_BF16 },         /* the other dtype's kernels */
     { "lab_gqa", .B = 8, .H = 8, .Hkv = 2, .S = 256, .D = 64, .dtype = KG_F16 }, /* four query heads a key head */
 };

@@ -3,7 +3,9 @@
  *
  *     kernel_table KG_KERNELS.c KG_KERNELS.h [OBJECT.o OBJECT.ptxas OBJECT.sm_90a.cubin...]...
  *
- * Takes what nvcc-object wrote, file by file; objects are passed over, cubins belong to the report before them. The table depends on the machine code alone: not on folders or file names.
+ * Takes what nvcc-object wrote, file by file; objects are passed over, cubins belong to the report before them. The
+ * table depends on the machine code alone: not on folders or file names.
+ *
  * A hash covers the kernel's code, its own constant banks, and the constants that the kernels of its file share. So
  * equal hashes mean equal code and data, and a changed shared table changes the hash of all kernels of its file.
  */

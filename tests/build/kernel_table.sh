@@ -21,7 +21,8 @@ table() { # table FOLDER STEM EDIT: compiles SOURCE after a sed edit, and prints
 }
 
 changed() { # names of the kernels whose rows differ between two tables
-    cat "$scratch/$1.rows" "$scratch/$2.rows" | sort | uniq -u | sed 's/.*\.name = "\([^"]*\)".*/\1/' | sort -u | tr '\n' ' '
+    cat "$scratch/$1.rows" "$scratch/$2.rows" | sort | uniq -u |
+        sed 's/.*\.name = "\([^"]*\)".*/\1/' | sort -u | tr '\n' ' '
 }
 
 failures=0
@@ -48,7 +49,8 @@ expect 'static shared memory' "$(grep -c '"plain".*shared_bytes = 512' "$scratch
 # A kernel whose name would change with its file's path has no stable identity.
 sed 's/^static __global__/namespace { __global__/; s/^} \/\* looked up \*\//} }/' "$source" >"$scratch/anonymous.cu"
 "$nvcc_object" "$nvcc" 80 "$scratch/anonymous.cu" "$scratch/anonymous.o" "$scratch/anonymous.d"
-why=$("$kernel_table" "$scratch/k.c" "$scratch/k.h" "$scratch/anonymous.ptxas" "$scratch/anonymous.sm_80.cubin" 2>&1) || true
+stem=$scratch/anonymous
+why=$("$kernel_table" "$scratch/k.c" "$scratch/k.h" "$stem.ptxas" "$stem.sm_80.cubin" 2>&1) || true
 expect 'a kernel in an anonymous namespace is refused' "$(echo "$why" | grep -c 'anonymous namespace')" 1
 
 # What ptxas reported and what lies in the cubin must be the same kernels.

@@ -94,10 +94,39 @@ static int launch(const kg_backend *self, void *state, const kg_tensor *tensors,
     if (flaw == FLAW_NOTHING || (flaw == FLAW_FIRST_ONLY && calls_of_first_only++ > 0))
         return KG_OK;
     compute(x, y, flaw == FLAW_HALF ? n / 2 : n);
-    if (flaw == FLAW_SLOW)
-        compute(x, y, 3 * n / 10);
     spoil(flaw, y, n);
     return misbehave(flaw, tensors, ret_error);
+}
+
+/* Right whatever the knob says, and slower by as much as it says. */
+struct speed_knobs {
+    double extra_pct;
+};
+
+static const kg_field speed_fields[] = {
+    { "extra_pct", offsetof(struct speed_knobs, extra_pct), KG_REAL, .max = 1000, .help = "more work, in per cent" },
+};
+
+static int launch_speed(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error)
+{
+    const struct speed_knobs *knobs = ((const kg_call *)state)->knobs;
+    const float *x = tensors[SERIES_X].data;
+    float *y = tensors[SERIES_Y].data;
+    const int64_t n = kg_tensor_count(&tensors[SERIES_Y]), extra = (int64_t)((double)n * knobs->extra_pct / 100);
+    (void)self;
+    (void)stream;
+    (void)ret_error;
+    compute(x, y, n);
+    for (int64_t done = 0; done < extra; done += n)
+        compute(x, y, extra - done < n ? extra - done : n);
+    return KG_OK;
+}
+
+static int launch_nowhere(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream,
+                          kg_error *ret_error)
+{
+    (void)self, (void)state, (void)tensors, (void)stream;
+    return kg_fail(ret_error, KG_EDEVICE, "there is no kernel behind this backend");
 }
 
 static int supports(const kg_backend *self, const kg_device *device, const void *problem, kg_error *ret_error)
@@ -133,7 +162,10 @@ BACKEND(exits, FLAW_EXIT);
 BACKEND(first_only, FLAW_FIRST_ONLY);
 BACKEND(error, FLAW_ERROR);
 BACKEND(refuses, FLAW_REFUSES);
-BACKEND(slow, FLAW_SLOW);
+static const kg_backend knobbed = { .name = "knobbed", .device = KG_CPU, .knobs = KG_LIST(speed_fields),
+                                    .knobs_size = sizeof(struct speed_knobs), .launch = launch_speed };
+/* For a GPU, so that plans have such a case; skipped where there is one, as the op has no CUDA reference here. */
+static const kg_backend on_gpu = { .name = "on_gpu", .device = KG_CUDA, .launch = launch_nowhere };
 
 /* ---- suites ---- */
 
@@ -159,10 +191,20 @@ static const kg_suite process = { .name = "process", .op = &series_op, .shapes =
                                   .seeds = KG_LIST(seeds), .backends = KG_LIST(process_backends), .gates = GATES,
                                   .time = { .off = true } };
 
-static const kg_backend *const speed_backends[] = { &good, &slow, &first_only };
+static const kg_backend *const speed_backends[] = { &good, &knobbed };
 static const kg_suite speed = { .name = "speed", .op = &series_op, .shapes = KG_TABLE(one_shape),
                                 .seeds = KG_LIST(seeds), .backends = KG_LIST(speed_backends), .cpu_anchor = &anchor,
                                 .gates = GATES };
+
+/* One seed: a second one would be a second call of the same process, and wrong in the correctness pass already. */
+static const kg_backend *const late_backends[] = { &good, &first_only };
+static const kg_suite late = { .name = "late", .op = &series_op, .shapes = KG_TABLE(one_shape),
+                               .seeds = KG_LIST(one_seed), .backends = KG_LIST(late_backends), .gates = GATES };
+
+static const kg_backend *const elsewhere_backends[] = { &on_gpu, &good };
+static const kg_suite elsewhere = { .name = "elsewhere", .op = &series_op, .shapes = KG_TABLE(one_shape),
+                                    .seeds = KG_LIST(one_seed), .backends = KG_LIST(elsewhere_backends),
+                                    .gates = GATES, .time = { .off = true } };
 
 static const kg_backend *const refusing[] = { &refuses };
 static const kg_suite skipped = { .name = "skipped", .op = &series_op, .shapes = KG_TABLE(one_shape),
@@ -176,7 +218,7 @@ static const kg_suite expected = { .name = "expected", .op = &series_op, .shapes
                                    .seeds = KG_LIST(seeds), .backends = KG_LIST(expected_backends), .gates = GATES,
                                    .time = { .off = true }, .xfails = KG_LIST(xfails) };
 
-static const kg_suite *const suites[] = { &output, &process, &speed, &skipped, &expected };
+static const kg_suite *const suites[] = { &output, &process, &speed, &late, &elsewhere, &skipped, &expected };
 
 KG_EXPORT const struct kg_module kg_module = {
     KG_MODULE_SIZES,

@@ -324,8 +324,7 @@ static void every_failing_gate_is_named(void **state)
     kit->result.marks = kg_figures_mark(&kit->result.figures, &suite.gates);
     set_blocks(kit, 3, 8, 50);
     decided(kit, &kit->golden, KG_FAIL, false,
-            "max_abs 0.5 over 0.06, mean_abs 0.03 over 0.02, bad_pct 2 over 1, rel_l2 0.9 over 0.05; "
-            "worst at element 17: got 1.5, expected 1");
+            "max_abs 0.5 over 0.06, mean_abs 0.03 over 0.02, bad_pct 2 over 1, rel_l2 0.9 over 0.05");
     assert_false(kit->result.judgement.judged);
 
     kit->result.figures = (struct kg_figures){
@@ -333,7 +332,7 @@ static void every_failing_gate_is_named(void **state)
     };
     kit->result.marks = kg_figures_mark(&kit->result.figures, &suite.gates);
     decided(kit, &kit->golden, KG_FAIL, false,
-            "3 of 100 elements not finite, 2 elements never written; worst at element 5: got nan, expected 1");
+            "3 of 100 elements not finite, 2 elements never written");
 
     const size_t gates[] = { offsetof(struct kg_gate_marks, max_abs), offsetof(struct kg_gate_marks, mean_abs),
                              offsetof(struct kg_gate_marks, bad_pct), offsetof(struct kg_gate_marks, rel_l2),
@@ -536,7 +535,7 @@ static void expected_failures(void **state)
     kit->result.marks.rel_l2 = false;
     kit->result.figures.rel_l2 = 1;
     decided(kit, &kit->golden, KG_XFAIL, false,
-            "must fail (bug 7), and does: rel_l2 1 over 0.05; worst at element 0: got 0, expected 0");
+            "must fail (bug 7), and does: rel_l2 1 over 0.05");
     (void)strcpy(kit->result.note, "why");
     kit->result.outcome = KG_BROKEN;
     decided(kit, NULL, KG_XFAIL, false, "must fail (bug 7), and does: why");
