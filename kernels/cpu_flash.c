@@ -289,12 +289,24 @@ static const kg_field knobs[] = {
       .help = "keys of a tile" },
 };
 
+static int supports(const kg_backend *self, const kg_device *device, const void *problem, kg_error *ret_error)
+{
+    const struct sdpa *p = problem;
+    (void)self;
+    (void)device;
+    if (p->D % 8 != 0)
+        return kg_fail(ret_error, KG_EUNSUPPORTED, "cpu_flash takes head dimensions that are multiples of 8, not %lld",
+                       (long long)p->D);
+    return KG_OK;
+}
+
 const kg_backend cpu_flash = {
     .name = "cpu_flash",
     .help = "tiles, online softmax, vectorised",
     .device = KG_CPU,
     .knobs = KG_LIST(knobs),
     .knobs_size = sizeof(struct knobs),
+    .supports = supports,
     .prepare = prepare,
     .launch = launch,
     .release = release,

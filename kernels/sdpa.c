@@ -26,7 +26,7 @@ static const kg_field fields[] = {
     FIELD(Hkv, KG_INT, 0, 65535, "key heads, a divisor of H; 0: H"),
     FIELD(S, KG_INT, 1, 1 << 20, "query length"),
     FIELD(Skv, KG_INT, 0, 1 << 20, "key length; 0: S"),
-    FIELD(D, KG_INT, 8, 256, "head dimension, a multiple of 8"),
+    FIELD(D, KG_INT, 1, 256, "head dimension"),
     { .name = "dtype",
       .offset = offsetof(struct sdpa, dtype),
       .type = KG_CHOICE,
@@ -69,8 +69,6 @@ static int check(const void *problem, kg_error *ret_error)
     const struct sdpa *p = problem;
     if (p->dtype != KG_F16 && p->dtype != KG_BF16)
         return kg_fail(ret_error, KG_EINVAL, "dtype must be f16 or bf16");
-    if (p->D % 8 != 0)
-        return kg_fail(ret_error, KG_EINVAL, "D is %lld, not a multiple of 8", (long long)p->D);
     if (p->H % sdpa_kv_heads(p) != 0)
         return kg_fail(ret_error, KG_EINVAL, "H is %lld, not divisible by Hkv = %lld", (long long)p->H,
                        (long long)sdpa_kv_heads(p));

@@ -1,6 +1,8 @@
 /* main.c -- picks the command; the only place that prints an error. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "kg_build.h"
 #include "options.h"
@@ -17,11 +19,20 @@ static int run_worker(const char *const *arguments)
     return 2;
 }
 
+/* A closed stdout would have the next file that is opened in its place, and the report written into it. */
+static void open_standard_files(void)
+{
+    for (int file = 0; file <= STDERR_FILENO; file++)
+        if (fcntl(file, F_GETFD) < 0 && open("/dev/null", file ? O_RDONLY : O_WRONLY) != file)
+            _exit(2);
+}
+
 int main(int argc, char *argv[])
 {
     struct kg_options options = { 0 };
     kg_error error = { 0 };
     int exit_status = 2;
+    open_standard_files();
     if (kg_options_parse(argc, argv, &options, &error)) {
         fprintf(stderr, "kgate: %s\n", error.text);
         return 2;

@@ -11,6 +11,9 @@ int kg_measure_block(kg_context *context, struct kg_subject *subject, struct kg_
                      const struct kg_timing *timing, uint64_t order_seed, struct kg_block *ret_block,
                      kg_error *ret_error);
 
+/* Mean over `places` of the median of values[place], values[place + places], …; NAN for no values. Pure. */
+double kg_mean_of_medians(const double *values, size_t count, size_t places);
+
 /* Fills `ret_first` with `count` flags, half of them true (the odd one by chance), shuffled. Pure. */
 void kg_balanced_order(uint64_t seed, bool *ret_first, int count);
 

@@ -81,7 +81,8 @@ static int find_shipped(const char *name, char *ret_path, kg_error *ret_error)
 int kg_module_open(const char *name, struct kg_loaded *ret_loaded, kg_error *ret_error)
 {
     char path[PATH_MAX];
-    if (!strchr(name, '/')) {
+    const char *suffix = strrchr(name, '.');
+    if (!strchr(name, '/') && (!suffix || strcmp(suffix, ".so"))) {
         int status = find_shipped(name, path, ret_error);
         if (status)
             return status;

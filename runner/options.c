@@ -176,6 +176,11 @@ static int take_seeds(struct kg_options *o, char *text, kg_error *ret_error)
             status = kg_fail(ret_error, KG_EINVAL, "--seed %s: not a whole number", items[i]);
             break;
         }
+        for (size_t j = 0; j < o->selection.n_seeds && !status; j++)
+            if (o->selection.seeds[j] == seed)
+                status = kg_fail(ret_error, KG_EINVAL, "--seed %s: given twice", items[i]);
+        if (status)
+            break;
         uint64_t *grown = realloc((uint64_t *)o->selection.seeds, (o->selection.n_seeds + 1) * sizeof *grown);
         if (!grown) {
             status = kg_fail(ret_error, KG_ENOMEM, "out of memory");
@@ -240,9 +245,12 @@ static int take_real(const char *option, const char *text, double max, double *r
 
 static int take_shard(struct kg_options *o, const char *text, kg_error *ret_error)
 {
-    unsigned index = 0, count = 0;
-    char rest = 0;
-    if (sscanf(text, "%u/%u%c", &index, &count, &rest) != 2 || index < 1 || index > count)
+    const char *slash = strchr(text, '/');
+    uint64_t index = 0, count = 0;
+    char first[24] = "";
+    if (slash && (size_t)(slash - text) < sizeof first)
+        memcpy(first, text, (size_t)(slash - text));
+    if (!slash || parse_u64(first, &index) || parse_u64(slash + 1, &count) || index < 1 || index > count)
         return kg_fail(ret_error, KG_EINVAL, "--shard %s: I/N with 1 <= I <= N wanted", text);
     o->selection.shard = index;
     o->selection.n_shards = count;
@@ -369,8 +377,21 @@ static int take(struct kg_options *o, int id, char *text, kg_error *ret_error)
 
 /* ---- the whole line ---- */
 
+static bool is_device(const char *text)
+{
+    const char *index = text + strlen("cuda:");
+    if (!strcmp(text, "auto") || !strcmp(text, "cpu") || !strcmp(text, "cuda"))
+        return true;
+    return !strncmp(text, "cuda:", strlen("cuda:")) && *index && strlen(index) <= 4 &&
+           strspn(index, "0123456789") == strlen(index);
+}
+
 static int check_together(const struct kg_options *o, kg_error *ret_error)
 {
+    if (!is_device(o->device))
+        return kg_fail(ret_error, KG_EINVAL, "--device %.100s: auto, cpu, cuda or cuda:N wanted", o->device);
+    if (o->expectations && !*o->expectations)
+        return kg_fail(ret_error, KG_EINVAL, "--expectations: nothing given");
     if (o->bless && (!o->reason || !*o->reason))
         return kg_fail(ret_error, KG_EINVAL, "--bless needs --reason TEXT");
     if (o->bless && strlen(o->reason) > 200)
@@ -406,6 +427,14 @@ static int command_of(const char *word, enum kg_command *ret_command, int *ret_m
     return kg_fail(ret_error, KG_EINVAL, "unknown command %s; see kgate --help", word);
 }
 
+/* Of several short options in one word getopt names the letter and has not moved on to the next word. */
+static int unknown_option(const char *word, kg_error *ret_error)
+{
+    if (optopt > 0 && optopt < 128 && isgraph(optopt))
+        return kg_fail(ret_error, KG_EINVAL, "unknown option -%c; see kgate --help", optopt);
+    return kg_fail(ret_error, KG_EINVAL, "unknown option %.300s; see kgate --help", word);
+}
+
 static int parse_options(int argc, char *const argv[], int mask, struct kg_options *o, kg_error *ret_error)
 {
     struct option table[N_ROWS + 1] = { 0 };
@@ -422,7 +451,7 @@ static int parse_options(int argc, char *const argv[], int mask, struct kg_optio
         if (id == ':')
             status = kg_fail(ret_error, KG_EINVAL, "%s wants a value", argv[optind - 1]);
         else if (id == '?')
-            status = kg_fail(ret_error, KG_EINVAL, "unknown option %s; see kgate --help", argv[optind - 1]);
+            status = unknown_option(argv[optind - 1], ret_error);
         else if (!(rows[place].commands & mask))
             status = kg_fail(ret_error, KG_EINVAL, "--%s does not go with this command", rows[place].option.name);
         else

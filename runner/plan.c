@@ -125,6 +125,17 @@ static int apply_value(const kg_suite *suite, void *problem, const char *name, c
     return status;
 }
 
+/* As ids have it, however it was typed; and the problem gets what the id says. */
+static int sweep_value(const kg_suite *suite, void *problem, const char *name, const char *typed, char *ret_value,
+                       size_t size, kg_error *ret_error)
+{
+    int status = apply_value(suite, problem, name, typed, ret_error);
+    if (status)
+        return status;
+    kg_field_format(kg_fields_find(suite->op->fields, name, strlen(name)), problem, ret_value, size);
+    return apply_value(suite, problem, name, ret_value, ret_error);
+}
+
 static int settle_problem(const kg_suite *suite, const char *shape, void *problem, kg_error *ret_error)
 {
     const kg_op *op = suite->op;
@@ -156,12 +167,14 @@ static int add_shape(struct builder *b, const kg_suite *suite, const void *row, 
     int used = snprintf(shape->name, sizeof shape->name, "%s", kg_row_name(row));
     for (size_t i = 0; i < b->selection->n_sweeps; i++) {
         const struct kg_sweep *sweep = &b->selection->sweeps[i];
-        int status = apply_value(suite, shape->problem, sweep->field, sweep->values[choice[i]], b->error);
+        char value[64];
+        int status = sweep_value(suite, shape->problem, sweep->field, sweep->values[choice[i]], value, sizeof value,
+                                 b->error);
         if (status)
             return status;
         if ((size_t)used < sizeof shape->name)
             used += snprintf(shape->name + used, sizeof shape->name - (size_t)used, "%c%s=%s", i ? ',' : '@',
-                             sweep->field, sweep->values[choice[i]]);
+                             sweep->field, value);
     }
     if ((size_t)used >= sizeof shape->name)
         return kg_fail(b->error, KG_EINVAL, "suite %s, row %s: name too long", suite->name, kg_row_name(row));
@@ -188,9 +201,14 @@ static int add_row(struct builder *b, const kg_suite *suite, enum kg_device_kind
     size_t choice[16] = { 0 };
     if (b->selection->n_sweeps > sizeof choice / sizeof *choice)
         return kg_fail(b->error, KG_EINVAL, "more than 16 fields swept");
+    const size_t first = b->plan.n_shapes;
     do {
         size_t shape = 0, before = b->plan.count;
         int status = add_shape(b, suite, row, choice, &shape);
+        for (size_t i = first; i < shape && !status; i++)
+            if (!strcmp(b->plan.shapes[i].name, b->plan.shapes[shape].name))
+                status = kg_fail(b->error, KG_EINVAL, "--set: suite %s, row %s: stands twice", suite->name,
+                                 b->plan.shapes[i].name);
         if (!status)
             status = add_cases(b, suite, kind, shape);
         if (status)
@@ -291,7 +309,10 @@ int kg_plan_make(const struct kg_module *module, const struct kg_selection *sele
             status = kg_fail(ret_error, KG_EINVAL, "no case matches %.300s", selection->patterns[i]);
     if (!status)
         settle(&b);
-    if (!status && !b.plan.count && !selection->n_shards)
+    if (!status && !b.plan.count && selection->n_shards)
+        status = kg_fail(ret_error, KG_EINVAL, "no case selected: shard %zu/%zu is empty", selection->shard,
+                         selection->n_shards);
+    else if (!status && !b.plan.count)
         status = kg_fail(ret_error, KG_EINVAL, "no case selected");
     free(b.pattern_hit);
     if (status)

@@ -53,9 +53,9 @@ enum kg_outcome {
 struct kg_block {
     int round;
     int calls; /* launches in a window */
-    double p50_us;
-    double anchor_p50_us; /* 0: no anchor */
-    double log_ratio;     /* median of log(case / anchor) over neighbouring windows; 0: no anchor */
+    double p50_us;        /* median of the windows of each buffer set, averaged over the sets */
+    double anchor_p50_us; /* the same of the anchor; 0: no anchor */
+    double log_ratio;     /* the same of log(case / anchor) over neighbouring windows; 0: no anchor */
     size_t n_samples, n_anchor_samples;
     double *samples_us, *anchor_samples_us; /* owned by the result */
     struct kg_device_state before, after;

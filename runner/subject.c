@@ -8,7 +8,10 @@ int kg_subject_launch(void *subject, int index, void *stream, kg_error *ret_erro
 {
     struct kg_subject *s = subject;
     (void)index;
-    const struct kg_buffers *set = &s->ring[s->next++ % (unsigned)s->n_ring];
+    const int at = (int)(s->place % (unsigned)s->n_ring);
+    const struct kg_buffers *set = &s->ring[at];
+    s->n_used = at < s->n_used ? s->n_used : at + 1;
+    s->place += s->rotates;
     return s->backend->launch(s->backend, s->state, set->tensors, stream, ret_error);
 }
 
@@ -66,18 +69,27 @@ void kg_subject_done(struct kg_subject *subject)
     *subject = (struct kg_subject){ 0 };
 }
 
-int kg_subject_make_ring(struct kg_subject *subject, const struct kg_fixture *fixture, bool cold, kg_error *ret_error)
+int kg_subject_make_ring(struct kg_subject *subject, const struct kg_fixture *fixture, bool cold, int placements,
+                         kg_error *ret_error)
 {
     const uint64_t wanted = 2 * fixture->context->device.l2_bytes;
     const size_t set_bytes = kg_buffers_bytes(&fixture->buffers);
-    const size_t sets = cold ? (size_t)(wanted / set_bytes) + 2 : 1;
+    size_t sets = (size_t)(wanted / set_bytes) + 2;
+    if (!cold) /* no more than an eighth of the memory */
+        sets = fixture->context->device.memory_bytes / 8 / set_bytes;
+    if (!cold && sets > (size_t)placements)
+        sets = (size_t)placements;
+    if (sets < 1)
+        sets = 1;
     struct kg_buffers *ring = calloc(sets, sizeof *ring);
     if (!ring)
         return kg_fail(ret_error, KG_ENOMEM, "out of memory for a ring of %zu buffer sets", sets);
     subject->own_ring = ring;
     subject->n_ring = (int)sets;
     subject->ring = ring;
-    subject->next = 0;
+    subject->rotates = cold;
+    subject->place = 0;
+    subject->n_used = 0;
     int status = KG_OK;
     for (size_t i = 0; i < sets && !status; i++) {
         status = kg_buffers_new(fixture->context, fixture->buffers.tensors, fixture->buffers.count, &ring[i], ret_error);

@@ -11,9 +11,11 @@ struct kg_subject {
     void *state;
     void *knobs;
     kg_identity identity;
-    const struct kg_buffers *ring; /* set `next % n_ring` serves the next call */
+    const struct kg_buffers *ring; /* sets that calls are given */
     int n_ring;
-    unsigned next;
+    bool rotates;  /* every call takes the next set; otherwise all take set `place` */
+    unsigned place;
+    int n_used; /* leading sets that calls were given since the ring was made or measuring began */
     struct kg_buffers *own_ring; /* freed with the subject; NULL while it uses the fixture's buffers */
 };
 
@@ -22,8 +24,10 @@ int kg_subject_new(struct kg_host_state *host, struct kg_fixture *fixture, const
                    struct kg_subject *ret_subject, kg_error *ret_error);
 void kg_subject_done(struct kg_subject *subject);
 
-/* Fresh buffers for timing: one set, or, for a cold cache, a ring of sets larger than twice the last-level cache. */
-int kg_subject_make_ring(struct kg_subject *subject, const struct kg_fixture *fixture, bool cold, kg_error *ret_error);
+/* Fresh buffers for timing. Cold cache: a ring larger than twice the last-level cache, walked call by call. Warm: up to
+ * `placements` sets, one a window, since where buffers lie changes the time of a small kernel by per cents. */
+int kg_subject_make_ring(struct kg_subject *subject, const struct kg_fixture *fixture, bool cold, int placements,
+                         kg_error *ret_error);
 
 /* A kg_launch_fn over a subject. */
 int kg_subject_launch(void *subject, int index, void *stream, kg_error *ret_error);

@@ -5,6 +5,8 @@
 #define CPU_WINDOW_US 2000.0 /* an interrupt costs tens of microseconds */
 #define GPU_BLOCK_US 200e3
 #define CPU_BLOCK_US 400e3
+#define GPU_PLACEMENTS 32
+#define CPU_PLACEMENTS 4
 #define EVENT_WARMUP 200
 #define EVENT_SAMPLES 500
 
@@ -26,6 +28,7 @@ struct kg_timing kg_timing_of(const kg_suite *suite, enum kg_device_kind kind, c
         .warmup = policy->warmup ? policy->warmup : EVENT_WARMUP,
         .samples = policy->samples ? policy->samples : EVENT_SAMPLES,
         .window_us = kind == KG_CPU ? CPU_WINDOW_US : GPU_WINDOW_US,
+        .placements = kind == KG_CPU ? CPU_PLACEMENTS : GPU_PLACEMENTS,
         .block_us = kind == KG_CPU ? CPU_BLOCK_US : GPU_BLOCK_US,
         .threshold_pct = threshold_of(suite, kind, overrides->threshold_pct),
     };

@@ -216,7 +216,8 @@ static enum kg_verdict judge_blocks(struct kg_result *result, const struct kg_go
     double blocks[KG_MAX_BLOCKS];
     ask(result, golden, blocks, &question);
     if (!same_card)
-        question.threshold_pct = fmax(question.threshold_pct, question.floor_pct);
+        question.threshold_pct = fmax(question.threshold_pct, judgement->judge == KG_JUDGE_RATIO ? question.floor_pct
+                                                                                                 : KG_CARD_SPREAD_PCT);
     judgement->judged = true;
     judgement->golden_us = golden->p50_us;
     judgement->threshold_pct = question.threshold_pct;
@@ -239,7 +240,7 @@ static enum kg_verdict judge_blocks(struct kg_result *result, const struct kg_go
     return verdict;
 }
 
-/* Which quantity can be judged, then the judgement. */
+/* Which quantity can be judged, then the judgement. What has no anchor, as the anchor itself, is judged raw. */
 static enum kg_verdict judge_time(struct kg_result *result, const struct kg_golden *golden,
                                   const struct kg_policy *policy)
 {
@@ -250,7 +251,7 @@ static enum kg_verdict judge_time(struct kg_result *result, const struct kg_gold
     const char *why = NULL;
     if (result->judgement.judge == KG_JUDGE_RATIO)
         why = why_no_ratio(result, golden, policy, same_card);
-    if (why && only_ratio) {
+    if (why && only_ratio && (cpu || golden->anchor[0])) {
         say(result, "%s can be compared by ratio only, and %s",
             same_card ? "a CPU's time" : "the golden of another card", why);
         return KG_UNGATED;

@@ -135,7 +135,7 @@ static int check(struct worker *w, const struct kg_job_case *one, struct kg_subj
 /* What the timed calls wrote must be as right as what was checked. */
 static int check_timed(struct worker *w, const struct kg_subject *subject, uint64_t digest, kg_error *ret_error)
 {
-    for (int i = 0; i < subject->n_ring; i++) {
+    for (int i = 0; i < subject->n_used; i++) { /* few calls may not go all the way round */
         struct kg_figures figures;
         uint64_t timed = 0;
         int status = kg_buffers_check_guards(&subject->ring[i], ret_error);
@@ -168,7 +168,7 @@ static struct kg_subject *prepare_anchor(struct worker *w, const struct kg_job_c
         return NULL;
     int status = kg_subject_new(&w->host, &w->fixture, anchor, NULL, room, &error);
     if (!status)
-        status = kg_subject_make_ring(room, &w->fixture, timing->l2 == KG_L2_COLD, &error);
+        status = kg_subject_make_ring(room, &w->fixture, timing->l2 == KG_L2_COLD, timing->placements, &error);
     if (!status && one->of.kind == KG_CUDA)
         status = kg_identity_of(w->context, &w->module, room, &launch, ret_identity, size, &error);
     else if (!status) /* the module's code is no one backend's: ratios would go stale with every change of it */
@@ -191,7 +191,7 @@ static int time_case(struct worker *w, const struct kg_job_case *one, struct kg_
     kg_wire_begin(w->out, one->index, KG_TIMING);
     struct kg_subject *anchor =
         prepare_anchor(w, one, subject->backend, &timing, &anchor_room, anchor_identity, sizeof anchor_identity);
-    int status = kg_subject_make_ring(subject, &w->fixture, timing.l2 == KG_L2_COLD, ret_error);
+    int status = kg_subject_make_ring(subject, &w->fixture, timing.l2 == KG_L2_COLD, timing.placements, ret_error);
     if (!status)
         status = tell_ready(w, one, subject, true, anchor_identity, ret_error);
     if (!status)

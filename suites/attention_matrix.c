@@ -44,5 +44,6 @@ const kg_suite attention_matrix = {
      * BF16, S 128 and 256: max 0.0037, mean 0.00025, worst element 0.29 of 0.008 + 0.008 |ref|, rel_l2 0.0023. FP16
      * errs an eighth of that. Zeros give rel_l2 1, one key lost of n 1/sqrt(n): 0.06 at S = 256. */
     .gates = { .max_abs = 0.015, .mean_abs = 0.0008, .bad_abs = 0.008, .bad_rel = 0.008, .bad_pct = 0, .rel_l2 = 0.01 },
-    .time = { .regress_pct = 2.0 },
+    /* Kernels of 3 to 9 us differ by up to 1% between processes on an H200; 2% would leave too many undecided. */
+    .time = { .regress_pct = 3.0 },
 };

@@ -42,5 +42,6 @@ const kg_suite cudnn_sdpa = {
      * causal less than half of max. FP16 errs an eighth of that. Zeros give rel_l2 1, one key lost of n 1/sqrt(n):
      * 0.022 at S = 2048. */
     .gates = { .max_abs = 0.03, .mean_abs = 0.001, .bad_abs = 0.01, .bad_rel = 0.01, .bad_pct = 0, .rel_l2 = 0.01 },
-    .time = { .regress_pct = 2.0 },
+    /* Kernels of 3 to 9 us differ by up to 1% between processes on an H200; 2% would leave too many undecided. */
+    .time = { .regress_pct = 3.0 },
 };

@@ -11,13 +11,10 @@ enum { mask_full = false, mask_causal = true };
 enum { dtype_f16 = KG_F16, dtype_bf16 = KG_BF16 };
 enum { keys_mha = 4, keys_gqa = 2 };
 
-/* clang-format off: it would read the # of a row's name as a directive */
+/* clang-format off */
 #define ROW(type, d, b, mask, heads, s)                                                                                \
-    {                                                                                                                  \
-#type "_d" #d "_b" #b "_" #mask "_" #heads "_s" #s, .B = b, .H = 4, .Hkv = keys_##heads, .S = s, .D = d,       \
-                                                            .dtype = (enum kg_dtype)dtype_##type,                      \
-                                                            .causal = mask_##mask                                      \
-    }
+    { #type "_d" #d "_b" #b "_" #mask "_" #heads "_s" #s, .B = b, .H = 4, .Hkv = keys_##heads, .S = s, .D = d,         \
+      .dtype = (enum kg_dtype)dtype_##type, .causal = mask_##mask }
 
 /* A single weight; a prime; not a multiple of 8; whole tiles; many tiles and a cut last one. */
 #define LENGTHS(type, d, b, mask, heads)                                                                               \
@@ -35,12 +32,10 @@ enum { keys_mha = 4, keys_gqa = 2 };
 /* More or fewer keys than queries, and a causal row past the last key. No square shape finds the lengths swapped. */
 #define RECTANGLES(type)                                                                                               \
     { #type "_rect_s77_k200", .B = 2, .H = 4, .S = 77, .Skv = 200, .D = 64, .dtype = (enum kg_dtype)dtype_##type },    \
-    {                                                                                                                  \
-#type "_rect_s200_k77_causal", .B = 2, .H = 4, .S = 200, .Skv = 77, .D = 64,                                   \
-                                       .dtype = (enum kg_dtype)dtype_##type, .causal = true                            \
-    }
-
+    { #type "_rect_s200_k77_causal", .B = 2, .H = 4, .S = 200, .Skv = 77, .D = 64,                                     \
+      .dtype = (enum kg_dtype)dtype_##type, .causal = true }
 /* clang-format on */
+
 static const struct sdpa shapes[] = {
     MASKS_AND_HEADS(LENGTHS, f16, 64, 1),  /* the common head dimension */
     MASKS_AND_HEADS(LENGTHS, f16, 64, 3),  /* an odd batch: batch strides */

@@ -1,0 +1,168 @@
+#!/usr/bin/env bash
+# bless.sh -- when a bless is refused, and that one which fails, is killed or meets another loses nothing.
+set -eu -o pipefail
+. "$(dirname "$0")/lib.sh"
+
+# A repository with one commit, whose name is always the same: many.so says that it was built from it.
+export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@localhost GIT_AUTHOR_DATE='1000000000 +0000'
+export GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@localhost GIT_COMMITTER_DATE='1000000000 +0000'
+mkdir repository && cd repository
+git init -q -b main .
+echo 'a source' >source && git add source && git commit -q -m first
+built=$(git rev-parse HEAD)
+
+# A copy of 1,000 numbers takes less than a microsecond; windows of many of them are steady enough.
+one=(--module "$many" many/r999 --seed 0 --backend here)
+
+# ---- refused, and nothing written ----
+
+not_blessed() { # not_blessed TEXT ARGUMENT...
+    local text=$1
+    shift
+    rm -rf results
+    gate run "${one[@]}" --bless "$@"
+    expect "not blessed: $text: status" "$status" 2
+    expect_in "not blessed: $text" "$scratch/err" "kgate: $text"
+    expect "not blessed: $text: lines on stderr" "$(wc -l <"$scratch/err")" 1
+    expect "not blessed: $text: no goldens" "$(ls expectations 2>/dev/null)" ''
+}
+not_blessed '--bless needs --reason TEXT'
+not_blessed '--bless needs --reason TEXT' --reason ''
+not_blessed '--reason: at most 200 characters' --reason "$(printf '%0201d' 1)"
+not_blessed '--bless needs times' --reason x --no-time
+echo 'changed' >source
+not_blessed 'cannot bless: the tree at ' --reason x
+expect_in 'a modified tree: how to go on' "$scratch/err" 'is modified (commit, or --allow-dirty)'
+git checkout -q source
+git commit -q --allow-empty -m second
+not_blessed "cannot bless: module many was built from ${built:0:12}, not from" --reason x
+git reset -q --hard "$built"
+not_blessed 'cannot bless: module many was built from' --reason x --git-sha 0123456789
+rm -rf .git
+not_blessed 'cannot bless: no git repository here' --reason x
+git init -q -b main .
+not_blessed 'cannot bless: the repository has no commit yet' --reason x
+git add source && git commit -q -m first
+expect 'the commit is the one of before' "$(git rev-parse HEAD)" "$built"
+for option in '--reason x' --prune --reset-best --allow-dirty; do
+    # shellcheck disable=SC2086 # words
+    refused 'go with --bless' run "${one[@]}" $option
+done
+
+# ---- blessed, from a clean tree ----
+
+for try in 1 2 3 4 5; do
+    gate run "${one[@]}" --bless --reason 'first: "quotes" \ and é' --format json
+    [ "$status" = 4 ] || break
+    echo "try $try: too unsteady to bless"
+done
+expect 'a clean tree: status' "$status" 0
+expect_in 'a clean tree: says so' "$scratch/err" 'blessed many/r999/here: '
+file=$(echo expectations/expectations_cpu_*.json)
+expect 'a clean tree: commit' "$(jq -r '.cases[0].provenance.git_sha' "$file")" "$built"
+expect 'a clean tree: dirty' "$(jq -r '.cases[0].provenance.dirty' "$file")" false
+expect 'a clean tree: branch' "$(jq -r '.cases[0].provenance.branch' "$file")" main
+expect 'a clean tree: reason' "$(jq -r '.cases[0].provenance.reason' "$file")" 'first: "quotes" \ and é'
+expect 'a clean tree: the run says that it blessed' "$(jq .blessed "$scratch/out")" true
+cd "$scratch"
+
+# ---- a failing case: nothing is blessed, nor anything beside it ----
+
+quickly=(--module "$broken" --seed 0 --expectations goldens "${quick[@]}")
+bless "${quickly[@]}" speed --reason before
+before=$(sum goldens)
+gate run "${quickly[@]}" speed output/plain/s0/zero --bless --reason after --allow-dirty
+expect 'with a failing case: status' "$status" 1
+expect_in 'with a failing case' err 'kgate: not blessed: 1 case is wrong, first output/plain/s0/zero'
+expect 'with a failing case: goldens' "$(sum goldens)" "$before"
+gate run "${quickly[@]}" speed 'expected/plain/s0/*' --bless --reason 'announced failures' --allow-dirty
+expect 'with an announced failure: not refused' "$(grep -c 'not blessed' err || true)" 0
+
+# A reason is kept as it was given, or refused; the file can be read in any case.
+for reason in $'two\nlines' $'\ttab' $'\xff not UTF-8' '"' '</script>'; do
+    gate run "${quickly[@]}" speed --bless --reason "$reason" --allow-dirty
+    expect "reason ${reason@Q}: status" "$([ "$status" = 4 ] && echo 0 || echo "$status")" 0
+    gate run "${quickly[@]}" speed --no-time
+    expect "reason ${reason@Q}: the file can be read" "$status" 0
+done
+
+# ---- a disk that is full ----
+
+# So many goldens that the file is larger than the limit, and takes a while to write.
+file=$(echo goldens/expectations_cpu_*.json)
+stuff() { # adds goldens of cases that no table has
+    jq -c '.cases[0]' "$1" >one.json
+    {
+        sed -n '1,/^"cases"/p' "$1"
+        for ((i = 0; i < 400; i++)); do
+            sed "s|\"key\":\"[^\"]*\"|\"key\":\"gone/r$((1000 + i))/good\"|; s|\$|,|" one.json
+        done
+        sed '1,/^"cases"/d' "$1"
+    } >stuffed.json
+    mv stuffed.json "$1"
+}
+stuff "$file"
+expect 'many goldens' "$(jq '.cases | length' "$file")" 402
+before=$(sum goldens)
+(
+    trap '' XFSZ # a write past the limit fails, as on a full disk, and does not kill
+    ulimit -f 100
+    gate run "${quickly[@]}" speed --bless --reason 'on a full disk' --allow-dirty
+    expect 'a full disk: status' "$status" 2
+    expect_in 'a full disk' err "kgate: $file: File too large"
+    exit "$failures"
+) || failures=$((failures + 1))
+expect 'a full disk: goldens' "$(sum goldens)" "$before"
+
+# ---- killed at any moment ----
+
+# whole WHAT -- the file parses, nothing is lost, and what was blessed in it was blessed by one bless.
+whole() {
+    local state
+    state=$(jq -r '[(.cases | length), ([.cases[] | select(.key | startswith("speed/")) | .provenance.reason]
+            | unique | length)] | join(" ")' "$file" 2>&1) || true
+    [ "$state" = '402 1' ] || expect "$1" "$state" '402 1'
+}
+started=$(date +%s%N)
+bless "${quickly[@]}" speed --reason 'how long it takes'
+took_ms=$((($(date +%s%N) - started) / 1000000 + 1))
+temporary=$(dirname "$file")/.$(basename "$file" .json).new
+caught=0
+for ((i = 0; i < 24; i++)); do
+    "$kgate" run "${quickly[@]}" speed --bless --reason "killed $i" --allow-dirty >/dev/null 2>&1 &
+    run=$!
+    if ((i % 2)); then # while it writes
+        while [ ! -e "$temporary" ] && kill -0 "$run" 2>/dev/null; do :; done
+    else
+        sleep "$(printf '0.%03d' $((RANDOM % (took_ms < 999 ? took_ms : 999))))"
+    fi
+    kill -KILL "$run" 2>/dev/null || true
+    wait "$run" 2>/dev/null || true
+    [ ! -e "$temporary" ] || caught=$((caught + 1))
+    whole "killed, run $i"
+    rm -f "$temporary"
+done
+echo "$caught of 24 were killed while they wrote"
+expect 'some were' "$([ $caught -gt 0 ] && echo yes || echo no)" yes
+: >"$temporary" # left by one that was killed
+bless "${quickly[@]}" speed --reason 'after those'
+whole 'after those'
+expect 'after those: no temporary file' "$(find goldens -name '*.new')" ''
+
+# ---- two at once ----
+
+for backend in good knobbed; do
+    (
+        cd "$scratch" && mkdir "of_$backend" && bless "${quickly[@]}" --expectations "$scratch/goldens" \
+            --output "of_$backend" "speed/*/$backend" --reason "by $backend" >"of_$backend/log"
+        exit "$failures"
+    ) &
+done
+wait -n || failures=$((failures + 1))
+wait -n || failures=$((failures + 1))
+for backend in good knobbed; do
+    expect "two at once: $backend" \
+        "$(jq -r ".cases[] | select(.key == \"speed/plain/$backend\") | .provenance.reason" "$file")" "by $backend"
+done
+expect 'two at once: nothing is lost' "$(jq '.cases | length' "$file")" 402
+finish

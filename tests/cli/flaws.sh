@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# flaws.sh -- every kernel of broken.c gets its verdict, its reason and its status, and the cases beside it still run.
+set -eu -o pipefail
+. "$(dirname "$0")/lib.sh"
+
+# caught CASE VERDICT REASON -- alone: status 1 and the verdict; `gate` has run it among others before, for the reason.
+caught() {
+    expect "$1" "$(verdict "$1")" "$2"
+    case $(reason "$1") in
+    *"$3"*) echo "ok: $1 says '$3'" ;;
+    *) expect "$1: its reason" "$(reason "$1")" "$3" ;;
+    esac
+}
+
+counts() { # VERDICT=N of the last run, without those that are none
+    results '[.counts | to_entries[] | select(.value > 0) | "\(.key)=\(.value)"] | sort | join(" ")'
+}
+
+# ---- wrong output ----
+
+gate run --module "$broken" 'output/*' --format json
+expect 'wrong output: status' "$status" 1
+expect 'wrong output: the others pass' "$(counts)" 'FAIL=16 PASS=4'
+caught output/plain/s0/nan_one FAIL '1 of 65536 elements not finite'
+caught output/plain/s0/inf_one FAIL '1 of 65536 elements not finite'
+caught output/plain/s0/nothing FAIL '65536 elements never written'
+caught output/plain/s0/half FAIL '32768 elements never written'
+caught output/plain/s0/zero FAIL 'max_abs'
+caught output/plain/s0/one_off FAIL 'max_abs 0.2 over 0.1'
+caught output/plain/s0/bias FAIL 'mean_abs'
+caught output/plain/s0/some_off FAIL 'bad_pct'
+caught output/faint/s0/zero FAIL 'rel_l2'
+expect 'right' "$(verdict output/plain/s0/good)" PASS
+expect 'right, and prints' "$(verdict output/plain/s0/prints)" PASS
+expect 'what a kernel prints is not on stdout' "$(grep -c 'prints what it likes' out || true)" 0
+expect_in 'what a kernel prints is in the log' results/latest/workers.log 'a kernel of 65536 prints what it likes'
+
+# ---- a process that ends, hangs or spoils what is not its own ----
+
+gate run --module "$broken" 'process/*' --timeout 2 --format json
+expect 'processes: status' "$status" 1
+expect 'processes: the others pass' "$(counts)" 'ERROR=14 PASS=4 SKIP=2'
+for seed in 0 1; do
+    caught "process/plain/s$seed/overrun" ERROR 'wrote outside y: 0 bytes changed before it, 4 after it'
+    caught "process/plain/s$seed/underrun" ERROR 'wrote outside y: 4 bytes changed before it, 0 after it'
+    caught "process/plain/s$seed/input" ERROR 'wrote into its inputs'
+    caught "process/plain/s$seed/crash" ERROR 'signal 11 (Segmentation fault) during correctness'
+    caught "process/plain/s$seed/hang" ERROR 'hangs: no progress in 2 s during correctness'
+    caught "process/plain/s$seed/exits" ERROR 'exited with status 0 during correctness'
+    caught "process/plain/s$seed/error" ERROR 'the launch was refused'
+    caught "process/plain/s$seed/refuses" SKIP 'refuses every problem'
+done
+for flaw in overrun crash exits error; do
+    gate run --module "$broken" "process/plain/s0/$flaw"
+    expect "$flaw alone: status" "$status" 1
+done
+
+# ---- right when checked, wrong when timed ----
+
+gate run --module "$broken" 'late/*' --format json --timer event --samples 20 --warmup 5
+expect 'timed calls: status' "$status" 1
+caught late/plain/s0/first_only ERROR 'the timed calls gave another output than the checked one'
+expect 'timed calls: the case beside it' "$(verdict late/plain/s0/good)" UNGATED
+gate run --module "$broken" 'late/*/first_only' --no-time
+expect 'timed calls: not seen when nothing is timed' "$status" 0
+
+# ---- failures that a table announces ----
+
+gate run --module "$broken" 'expected/*' --format json
+expect 'announced: status' "$status" 1
+caught expected/plain/s0/zero XFAIL 'writes zeros on purpose'
+caught expected/plain/s0/crash XFAIL 'crashes on purpose'
+caught expected/plain/s1/good XPASS 'is said to fail, and does not'
+gate run --module "$broken" 'expected/*' --exclude expected/plain/s1/good
+expect 'announced, all come true: status' "$status" 0
+
+# ---- nothing wrong, and nothing done ----
+
+gate run --module "$broken" 'output/*/good'
+expect 'good: status' "$status" 0
+gate run --module "$broken" 'skipped/*'
+expect 'all skipped: status' "$status" 77
+gate run --module "$broken" 'skipped/*' 'output/*/good'
+expect 'one of three skipped: status' "$status" 0
+
+# ---- a run that is killed takes its workers along ----
+
+workers() { # of this test's kgate
+    local process
+    for process in /proc/[0-9]*; do
+        if [ "$(readlink "$process/cwd")" = "$scratch" ] && grep -q -a -z -x worker "$process/cmdline"; then
+            echo "${process#/proc/}"
+        fi
+    done 2>/dev/null || true
+}
+expect 'no worker outlives its run' "$(workers)" ''
+"$kgate" run --module "$broken" process/plain/s0/hang --timeout 100 >/dev/null 2>&1 &
+run=$!
+for ((i = 0; i < 1200; i++)); do
+    [ -z "$(workers)" ] || break # after the run that may hold the device
+    sleep 0.05
+done
+sleep 0.2
+expect 'a hanging worker is there' "$(workers | wc -l)" 1
+kill -KILL "$run"
+wait "$run" 2>/dev/null || true
+for ((i = 0; i < 100; i++)); do
+    [ -n "$(workers)" ] || break
+    sleep 0.05
+done
+expect 'it is gone with its parent' "$(workers)" ''
+finish
