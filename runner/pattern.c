@@ -26,7 +26,7 @@ int kg_pattern_check(const char *pattern, kg_error *ret_error)
     return KG_OK;
 }
 
-bool kg_pattern_matches(const char *pattern, const char *id)
+static bool matches_part(const char *pattern, const char *id)
 {
     if (fnmatch(pattern, id, 0) == 0)
         return true;
@@ -41,6 +41,19 @@ bool kg_pattern_matches(const char *pattern, const char *id)
             return true;
     }
     return false;
+}
+
+/* A pattern that names a row selects its sweeps too: `suite/row@field=value/…` is also tried without the @ part. */
+bool kg_pattern_matches(const char *pattern, const char *id)
+{
+    char plain[KG_ID_SIZE];
+    const char *at = strchr(id, '@'), *rest = at ? strchr(at, '/') : NULL;
+    if (matches_part(pattern, id))
+        return true;
+    if (!rest || strlen(id) >= sizeof plain)
+        return false;
+    snprintf(plain, sizeof plain, "%.*s%s", (int)(at - id), id, rest);
+    return matches_part(pattern, plain);
 }
 
 static bool any_matches(const char *const *patterns, size_t count, const char *id)
