@@ -34,10 +34,11 @@ static int plain(const kg_backend *self, void *state, const kg_tensor *t, void *
 {
     const struct saxpy *p = ((const kg_call *)state)->problem;
     int64_t repeat = ((const struct knobs *)((const kg_call *)state)->knobs)->repeat;
-    float *x = t[X].data, *y0 = t[Y0].data, *y = t[Y].data, step = (float)(p->a / (double)repeat);
+    float *x = t[X].data, *y0 = t[Y0].data, *y = t[Y].data;
+    double step = p->a / (double)repeat; /* as the anchor: a ratio cancels only what both feel alike */
     for (int64_t r = 0; r < repeat; r++) /* each pass adds its share to the last one's result: none can be left out */
         for (int64_t i = 0; i < p->n; i++)
-            y[i] = (r ? y[i] : y0[i]) + step * x[i];
+            y[i] = (float)((r ? y[i] : y0[i]) + step * x[i]);
     return (void)self, (void)stream, (void)ret_error, KG_OK;
 }
 static const kg_field fields[] = { { "n", offsetof(struct saxpy, n), KG_INT, 1, 1 << 24, 1, NULL, "elements" },
@@ -48,11 +49,11 @@ static const kg_op op = { .name = "saxpy", .problem_size = sizeof(struct saxpy),
 static const kg_backend plain_c = { .name = "plain", .device = KG_CPU, .knobs = KG_LIST(knobs),
                                     .knobs_size = sizeof(struct knobs), .launch = plain };
 static const kg_backend reference_loop = { .name = "reference_loop", .device = KG_CPU, .launch = loop };
-static const struct saxpy shapes[] = { { "quarter_million", 1 << 18, 2.5 } }; /* 3 MiB: a few tens to hundreds of us */
+static const struct saxpy shapes[] = { { "in_cache", 4096, 2.5 } }; /* 48 KiB: a busy neighbour core costs it least */
 static const uint64_t seeds[] = { 1 };
 static const kg_backend *const backends[] = { &plain_c, &reference_loop };
 static const kg_suite suite = { .name = "saxpy", .op = &op, .shapes = KG_TABLE(shapes), .seeds = KG_LIST(seeds),
-    .backends = KG_LIST(backends), .anchor = &reference_loop, .cpu_anchor = &reference_loop,
+    .backends = KG_LIST(backends), .cpu_anchor = &reference_loop,
     .gates = { .max_abs = 1e-4, .mean_abs = 1e-5, .bad_abs = 2e-5, .bad_rel = 1e-5, .bad_pct = 0, .rel_l2 = 1e-5 } };
 static const kg_suite *const suites[] = { &suite };
 const struct kg_module kg_module = { KG_MODULE_SIZES, .name = "saxpy", .git_sha = "", .flags = "",

@@ -345,6 +345,6 @@ void kg_fact_command(const struct kg_run *run, const struct kg_result *result, c
     if (kind == KG_CPU)
         kg_text_add(ret_line, KG_LINE, " --device cpu");
     add_case_options(ret_line, result);
-    kg_text_add(ret_line, KG_LINE, "%s", options);
+    kg_text_add(ret_line, KG_LINE, "%s%s", run->again, options);
     kg_text_add_quoted(ret_line, KG_LINE, result->id);
 }

@@ -17,6 +17,7 @@ struct kg_run {
     char started[32];        /* ISO 8601, UTC */
     double seconds;          /* wall time */
     char command[1024];      /* as it was typed, quoted for a shell */
+    char again[1024];        /* options that repeat how it measured and judged, each after a space */
     char expectations[4096]; /* path of the architecture's golden file */
     bool expectations_exist;
     char module_path[4096];

@@ -5,12 +5,11 @@
 
 #include "schedule.h"
 
-int kg_bless_check(const struct kg_session *s, kg_error *ret_error)
+/* Does the module come from exactly the commit that the tree is at? */
+static int check_commit(const struct kg_session *s, kg_error *ret_error)
 {
     const struct kg_git *git = &s->run.git;
     const struct kg_module *module = s->module.root;
-    if (s->options->allow_dirty)
-        return KG_OK;
     if (!*git->sha)
         return kg_fail(ret_error, KG_EINVAL, "cannot bless: %s (--git-sha SHA, or --allow-dirty)", git->why);
     if (git->dirty)
@@ -27,9 +26,14 @@ int kg_bless_check(const struct kg_session *s, kg_error *ret_error)
     return KG_OK;
 }
 
+int kg_bless_check(const struct kg_session *s, kg_error *ret_error)
+{
+    return s->options->allow_dirty ? KG_OK : check_commit(s, ret_error);
+}
+
 static struct kg_provenance provenance_of(const struct kg_session *s)
 {
-    struct kg_provenance p = { .dirty = s->run.git.dirty || s->module.root->git_dirty || !*s->run.git.sha };
+    struct kg_provenance p = { .dirty = check_commit(s, NULL) != KG_OK };
     snprintf(p.git_sha, sizeof p.git_sha, "%s", s->run.git.sha);
     snprintf(p.branch, sizeof p.branch, "%s", s->run.git.branch);
     snprintf(p.date, sizeof p.date, "%s", s->run.started);
@@ -128,6 +132,7 @@ int kg_bless(struct kg_session *s, const bool *timed, FILE *out, kg_error *ret_e
     }
     kg_goldens_done(&s->goldens);
     s->goldens = fresh;
+    s->run.expectations_exist = true;
     s->run.blessed = true;
     return KG_OK;
 }

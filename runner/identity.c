@@ -94,6 +94,24 @@ void kg_knobs_format(const kg_backend *backend, const void *knobs, char *ret_tex
     kg_fields_format(backend->knobs, knobs, ret_text, size);
 }
 
+static bool knobs_changed(const struct kg_subject *subject)
+{
+    const kg_fields fields = subject->backend->knobs;
+    bool changed = false;
+    void *usual = subject->knobs ? calloc(1, subject->backend->knobs_size) : NULL;
+    if (usual) {
+        kg_fields_fall_back(fields, usual);
+        for (size_t i = 0; i < fields.count; i++) {
+            double is = 0, was = 0;
+            kg_field_get(&fields.items[i], subject->knobs, &is);
+            kg_field_get(&fields.items[i], usual, &was);
+            changed |= is != was;
+        }
+    }
+    free(usual);
+    return changed;
+}
+
 static void append(char *text, size_t size, const char *separator, const char *more)
 {
     size_t used = strlen(text);
@@ -127,6 +145,11 @@ int kg_identity_of(kg_context *context, const struct kg_loaded *module, struct k
         if (named_before(&launch, i))
             continue;
         snprintf(part, sizeof part, "%s%s%s", launch.names[i], kernel ? ":" : "", kernel ? kernel->code_hash : "");
+        append(ret_text, size, "; ", part);
+    }
+    if (knobs_changed(subject)) {
+        char part[300] = "knobs ";
+        kg_knobs_format(subject->backend, subject->knobs, part + strlen(part), sizeof part - strlen(part));
         append(ret_text, size, "; ", part);
     }
     *ret_launch = launch;

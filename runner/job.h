@@ -12,7 +12,7 @@ struct kg_job_case {
     bool time;
     uint64_t digest;
     char backend[64]; /* resolved by an earlier worker; "" : the case's own, or resolve */
-    char pin[480];
+    char pin[480], anchor_pin[480];
 };
 
 struct kg_job {

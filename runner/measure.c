@@ -164,13 +164,16 @@ static int warm_up(kg_context *context, struct lane *it, struct lane *anchor, co
                    kg_error *ret_error)
 {
     double before = 0, before_anchor = 0, spent_us = 0;
-    int still = 0, count = WARM_PAIRS;
-    while (spent_us < WARM_MAX_US && !(spent_us > WARM_MIN_US && still >= 2)) {
-        int status = run_batch(context, it, anchor, anchor_first, 0, count, ret_error);
+    int still = 0, count = WARM_PAIRS, done = 0;
+    /* Every buffer set has its turn. */
+    while (done < it->n_windows || (spent_us < WARM_MAX_US && !(spent_us > WARM_MIN_US && still >= 2))) {
+        int first = done % (MAX_PAIRS - WARM_PAIRS);
+        int status = run_batch(context, it, anchor, anchor_first, first, count, ret_error);
         if (status)
             return status;
-        double us = kg_median(it->us, (size_t)count);
-        double anchor_us = anchor->subject ? kg_median(anchor->us, (size_t)count) : 0;
+        double us = kg_median(it->us + first, (size_t)count);
+        double anchor_us = anchor->subject ? kg_median(anchor->us + first, (size_t)count) : 0;
+        done += count;
         bool stands = fabs(us / before - 1) < WARM_STILL &&
                       (!anchor->subject || fabs(anchor_us / before_anchor - 1) < WARM_STILL);
         still = stands ? still + 1 : 0;
@@ -232,7 +235,7 @@ static int measure_lanes(kg_context *context, struct lane *it, struct lane *anch
                          uint64_t order_seed, struct kg_block *block, kg_error *ret_error)
 {
     double pair_us = 0;
-    kg_balanced_order(order_seed, anchor_first, WARM_PAIRS);
+    kg_balanced_order(order_seed, anchor_first, MAX_PAIRS);
     int status = warm_up(context, it, anchor, anchor_first, &pair_us, ret_error);
     if (status)
         return status;

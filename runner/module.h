@@ -12,7 +12,7 @@ struct kg_loaded {
 };
 
 /* `name` is a path (it contains '/'), or the name of a module that ships: looked for beside the executable, in
- * ../lib/kgate/ and in ../suites/. KG_EINVAL: not a module, another ABI, or a bad table, with the row's name.
+ * ../lib/kgate/ and in examples/. KG_EINVAL: not a module, another ABI, or a bad table, with the row's name.
  * A module stays loaded until exit: its tables are program text that everything points into. */
 int kg_module_open(const char *name, struct kg_loaded *ret_loaded, kg_error *ret_error);
 

@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command_line.h"
 #include "provenance.h"
+
+#define MAX_CALLS 1000000 /* of --samples and --warmup */
 
 enum { LIST = 1, RUN = 2, DOCTOR = 4 }; /* the commands that an option belongs to */
 
@@ -81,11 +84,11 @@ static const struct {
     { { "threshold", required_argument, NULL, OPT_THRESHOLD }, RUN },
     { { "rounds", required_argument, NULL, OPT_ROUNDS }, RUN },
     { { "require-device", required_argument, NULL, OPT_REQUIRE_DEVICE }, RUN },
-    { { "allow-undecided", no_argument, NULL, OPT_ALLOW_UNDECIDED }, RUN },
+    { { "allow-undecided", optional_argument, NULL, OPT_ALLOW_UNDECIDED }, RUN },
     { { "timeout", required_argument, NULL, OPT_TIMEOUT }, RUN },
     { { "fail-fast", no_argument, NULL, OPT_FAIL_FAST }, RUN },
     { { "shuffle", optional_argument, NULL, OPT_SHUFFLE }, RUN },
-    { { "verbose", no_argument, NULL, OPT_VERBOSE }, LIST | RUN | DOCTOR },
+    { { "verbose", no_argument, NULL, OPT_VERBOSE }, RUN },
     { { "color", required_argument, NULL, OPT_COLOR }, RUN },
     { { "git-sha", required_argument, NULL, OPT_GIT_SHA }, RUN },
     { { "knob", required_argument, NULL, OPT_KNOB }, RUN },
@@ -111,7 +114,7 @@ static const char help_text[] =
     "               --shard I/N --device auto|cpu|cuda[:N]\n"
     "timing         --no-time --timer graph|event --l2 warm|cold --samples N --warmup N --rounds MAX --threshold PCT\n"
     "               --time-every-seed\n"
-    "judging        --expectations DIR --require-device KIND --allow-undecided --fail-fast\n"
+    "judging        --expectations DIR --require-device KIND --allow-undecided[=new] --fail-fast\n"
     "blessing       --bless --reason TEXT --allow-dirty --prune --reset-best --git-sha SHA\n"
     "backends       --knob NAME=VALUE --library-path DIR --cache DIR --timeout SECONDS\n"
     "output         --output DIR --junit FILE --format text|tap|json --verbose --color auto|always|never\n"
@@ -224,11 +227,11 @@ static int take_word(const char *option, const char *text, const char *const *wo
     return kg_fail(ret_error, KG_EINVAL, "--%s %s: not one of its values; see kgate --help", option, text);
 }
 
-static int take_count(const char *option, const char *text, int min, int *ret_value, kg_error *ret_error)
+static int take_count(const char *option, const char *text, int min, int max, int *ret_value, kg_error *ret_error)
 {
     uint64_t value = 0;
-    if (parse_u64(text, &value) || value < (uint64_t)min || value > 1000000)
-        return kg_fail(ret_error, KG_EINVAL, "--%s %s: a whole number from %d to 1000000 wanted", option, text, min);
+    if (parse_u64(text, &value) || value < (uint64_t)min || value > (uint64_t)max)
+        return kg_fail(ret_error, KG_EINVAL, "--%s %s: a whole number from %d to %d wanted", option, text, min, max);
     *ret_value = (int)value;
     return KG_OK;
 }
@@ -277,11 +280,11 @@ static int take_timing(struct kg_options *o, int id, const char *text, kg_error 
     case OPT_L2:
         return take_word("l2", text, caches, &o->timing.l2, ret_error);
     case OPT_SAMPLES:
-        return take_count("samples", text, 1, &o->timing.samples, ret_error);
+        return take_count("samples", text, 1, MAX_CALLS, &o->timing.samples, ret_error);
     case OPT_WARMUP:
-        return take_count("warmup", text, 0, &o->timing.warmup, ret_error);
+        return take_count("warmup", text, 0, MAX_CALLS, &o->timing.warmup, ret_error);
     case OPT_ROUNDS:
-        return take_count("rounds", text, 1, &o->rounds, ret_error);
+        return take_count("rounds", text, KG_MIN_ROUNDS, KG_MAX_BLOCKS, &o->rounds, ret_error);
     case OPT_THRESHOLD:
         return take_real("threshold", text, 1000, &o->timing.threshold_pct, ret_error);
     default:
@@ -298,6 +301,11 @@ static int take_output(struct kg_options *o, int id, char *text, kg_error *ret_e
         status = take_word("color", text, colors, &color, ret_error);
         o->color = (enum kg_color)color;
         return status;
+    case OPT_ALLOW_UNDECIDED:
+        if (text && strcmp(text, "new"))
+            return kg_fail(ret_error, KG_EINVAL, "--allow-undecided=%s: new, or nothing, wanted", text);
+        *(text ? &o->allow_undecided_new : &o->allow_undecided) = true;
+        return KG_OK;
     case OPT_SHUFFLE:
         o->shuffle = true;
         o->shuffle_seed_given = text != NULL;
@@ -333,7 +341,6 @@ static int take(struct kg_options *o, int id, char *text, kg_error *ret_error)
         { OPT_RESET_BEST, &o->reset_best, NULL },
         { OPT_NO_TIME, &o->no_time, NULL },
         { OPT_TIME_EVERY_SEED, &o->time_every_seed, NULL },
-        { OPT_ALLOW_UNDECIDED, &o->allow_undecided, NULL },
         { OPT_FAIL_FAST, &o->fail_fast, NULL },
         { OPT_VERBOSE, &o->verbose, NULL },
         { OPT_MODULE, NULL, &o->module },
@@ -396,6 +403,8 @@ static int check_together(const struct kg_options *o, kg_error *ret_error)
         return kg_fail(ret_error, KG_EINVAL, "--bless needs --reason TEXT");
     if (o->bless && strlen(o->reason) > 200)
         return kg_fail(ret_error, KG_EINVAL, "--reason: at most 200 characters");
+    if (o->bless && o->n_knobs)
+        return kg_fail(ret_error, KG_EINVAL, "--bless does not go with --knob: a golden is of the knobs' fallbacks");
     if (o->bless && o->no_time)
         return kg_fail(ret_error, KG_EINVAL, "--bless needs times: it does not go with --no-time");
     if (!o->bless && (o->reason || o->prune || o->reset_best || o->allow_dirty))
@@ -462,18 +471,6 @@ static int parse_options(int argc, char *const argv[], int mask, struct kg_optio
     return status ? status : check_together(o, ret_error);
 }
 
-/* As a shell would read it back. */
-static void quote_command(char *ret_text, size_t size, int argc, char *const argv[])
-{
-    size_t used = 0;
-    ret_text[0] = '\0';
-    for (int i = 0; i < argc && used < size; i++) {
-        bool plain = *argv[i] && !argv[i][strspn(argv[i], "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                                          "0123456789_-./=,:@%+")];
-        used += (size_t)snprintf(ret_text + used, size - used, plain ? "%s%s" : "%s'%s'", i ? " " : "", argv[i]);
-    }
-}
-
 int kg_options_parse(int argc, char *const argv[], struct kg_options *ret_options, kg_error *ret_error)
 {
     struct kg_options o = { .module = "attention", .device = "auto", .output = "results", .timeout_s = 60,
@@ -481,7 +478,7 @@ int kg_options_parse(int argc, char *const argv[], struct kg_options *ret_option
     int mask = 0;
     if (argc < 2)
         return kg_fail(ret_error, KG_EINVAL, "no command; see kgate --help");
-    quote_command(o.line, sizeof o.line, argc, argv); /* before lists are split in place */
+    kg_command_line_quote(argc, argv, o.line, sizeof o.line); /* before lists are split in place */
     int status = command_of(argv[1], &o.command, &mask, ret_error);
     if (!status && o.command == KG_COMMAND_WORKER)
         o.arguments = (const char *const *)argv + 2;

@@ -23,7 +23,8 @@ struct kg_options {
     int rounds; /* 0: not given */
     double timeout_s;
     bool bless, allow_dirty, prune, reset_best;
-    bool no_time, time_every_seed, allow_undecided, fail_fast, verbose;
+    bool no_time, time_every_seed, fail_fast, verbose;
+    bool allow_undecided, allow_undecided_new; /* always; where the architecture has no golden file yet */
     bool shuffle, shuffle_seed_given;
     uint64_t shuffle_seed;
     const char **library_paths, **knobs;

@@ -98,6 +98,7 @@ struct kg_result {
     char identity[1024]; /* library text, kernels and code hashes */
     char pin[480];
     char anchor_identity[1024];
+    char anchor_pin[480];
     char knobs[256]; /* name=value,… as they took effect */
     struct kg_launch_info launch;
 

@@ -128,7 +128,7 @@ static void count(struct kg_session *s)
     memset(s->run.counts, 0, sizeof s->run.counts);
     for (size_t i = 0; i < s->n_results; i++)
         s->run.counts[s->results[i].verdict]++;
-    s->run.status = kg_verdict_status(s->run.counts, s->options->allow_undecided);
+    s->run.status = kg_verdict_status(s->run.counts, s->run.allow_undecided);
     s->run.results = s->results;
     s->run.n_results = s->n_results;
 }
@@ -225,7 +225,7 @@ int kg_command_run(const struct kg_options *options, kg_error *ret_error)
 {
     struct kg_session session;
     struct rounds rounds = { 0 };
-    const double started_s = now_s();
+    double started_s = 0;
     int exit_status = 2;
     int status = kg_session_open(&session, options, ret_error);
     if (!status && options->bless)
@@ -236,9 +236,13 @@ int kg_command_run(const struct kg_options *options, kg_error *ret_error)
         status = rounds_init(&rounds, &session, ret_error);
     if (status)
         goto out;
+    started_s = now_s(); /* waiting for the device is not the run's time */
     if (session.n_other_kind && options->format == KG_FORMAT_TEXT)
         fprintf(stderr, "kgate: %zu cases are for the %s (--device)\n", session.n_other_kind,
                 session.device.kind == KG_CUDA ? "CPU" : "GPU");
+    if (session.run.allow_undecided && !options->allow_undecided && !options->bless)
+        fprintf(stderr, "kgate: %s has no golden file yet: times are measured and judged by nothing (--allow-undecided=new)\n",
+                session.device.arch);
     status = run_rounds(&rounds, ret_error);
     session.run.seconds = now_s() - started_s;
     if (!status)

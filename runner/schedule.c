@@ -151,6 +151,7 @@ void kg_schedule_round(const struct kg_session *s, const bool *timed, int round,
         struct kg_job_case one = { .index = i, .of = r->of, .time = true, .digest = r->output_digest };
         snprintf(one.backend, sizeof one.backend, "%s", r->backend);
         snprintf(one.pin, sizeof one.pin, "%s", r->pin);
+        snprintf(one.anchor_pin, sizeof one.anchor_pin, "%s", r->anchor_pin);
         size_t place = job->n_cases++;
         for (; place > 0 && before(s, &one, &room[place - 1], round); place--)
             room[place] = room[place - 1];

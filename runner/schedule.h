@@ -6,10 +6,6 @@
 #include "session.h"
 #include "verdict.h"
 
-#define KG_MIN_ROUNDS 3
-#define KG_MAX_ROUNDS 12  /* unless --rounds says otherwise */
-#define KG_BLESS_ROUNDS 8
-
 /* Settings of the run that every job shares; `cases` is empty. */
 struct kg_job kg_schedule_job(const struct kg_session *session);
 

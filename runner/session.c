@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "command_line.h"
 #include "field.h"
 #include "kg_build.h"
 #include "lock.h"
@@ -262,10 +263,11 @@ static void describe_run(struct kg_session *s)
     snprintf(run->module_path, sizeof run->module_path, "%s", s->module.path);
     snprintf(run->cuda_runtime, sizeof run->cuda_runtime, "%s", s->device.kind == KG_CUDA ? KG_CUDA_TOOLKIT : "");
     snprintf(run->command, sizeof run->command, "%s", s->options->line);
+    kg_command_line_again(s->options, run->again, sizeof run->again);
     run->module = s->module.root;
     run->device = s->device;
     run->timed = !s->options->no_time;
-    run->allow_undecided = s->options->allow_undecided;
+    run->allow_undecided = s->options->allow_undecided || (s->options->allow_undecided_new && !s->goldens.exists);
     run->shuffle_seed = s->options->shuffle_seed_given ? s->options->shuffle_seed : (uint64_t)time(NULL);
 }
 

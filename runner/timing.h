@@ -5,6 +5,11 @@
 #include "golden.h"
 #include "kgate.h"
 
+/* Blocks of a case: as many are measured at least, at most unless --rounds says otherwise, and for a bless. */
+#define KG_MIN_ROUNDS 3
+#define KG_MAX_ROUNDS 12
+#define KG_BLESS_ROUNDS 8
+
 /* Negative: not given. */
 struct kg_timing_overrides {
     int timer, l2, warmup, samples;

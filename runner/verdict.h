@@ -41,8 +41,7 @@ enum kg_time_answer kg_time_compare(const struct kg_time_question *question, dou
                                     double *ret_margin_pct);
 
 /* Sets verdict, reason and judgement of the result. `golden` NULL: none. Returns true when more blocks could still
- * decide it (the verdict is then what it would be if the rounds ran out: UNSURE, or XPASS where it must fail).
- * A SLOW is a first alarm: the caller has a second set of rounds say so again. */
+ * decide it (the verdict is then what it would be if the rounds ran out: UNSURE, or XPASS where it must fail). */
 bool kg_verdict_decide(struct kg_result *result, const struct kg_golden *golden, const struct kg_policy *policy);
 
 /* 0, 1, 3, 4 or 77 by DESIGN.md's table (2 for nothing at all; its other causes are decided elsewhere).

@@ -146,6 +146,7 @@ void kg_wire_ready(FILE *out, size_t index, const struct kg_result *result)
     cJSON_AddStringToObject(root, "identity", result->identity);
     cJSON_AddStringToObject(root, "anchor_identity", result->anchor_identity);
     cJSON_AddStringToObject(root, "pin", result->pin);
+    cJSON_AddStringToObject(root, "anchor_pin", result->anchor_pin);
     cJSON_AddStringToObject(root, "knobs", result->knobs);
     cJSON_AddStringToObject(root, "note", result->note);
     cJSON_AddNumberToObject(root, "kernels", result->launch.kernels);
@@ -163,8 +164,10 @@ static void apply_ready(const cJSON *root, struct kg_result *result)
     get_text(root, "identity", result->identity, sizeof result->identity);
     char anchor[sizeof result->anchor_identity];
     get_text(root, "anchor_identity", anchor, sizeof anchor);
-    if (*anchor) /* only a timing round knows it */
+    if (*anchor) { /* only a timing round knows it */
         snprintf(result->anchor_identity, sizeof result->anchor_identity, "%s", anchor);
+        get_text(root, "anchor_pin", result->anchor_pin, sizeof result->anchor_pin);
+    }
     get_text(root, "pin", result->pin, sizeof result->pin);
     get_text(root, "knobs", result->knobs, sizeof result->knobs);
     get_text(root, "note", result->note, sizeof result->note);

@@ -32,6 +32,7 @@ static cJSON *case_to_json(const struct kg_job_case *one)
     cJSON_AddStringToObject(o, "digest", digest);
     cJSON_AddStringToObject(o, "backend", one->backend);
     cJSON_AddStringToObject(o, "pin", one->pin);
+    cJSON_AddStringToObject(o, "anchor_pin", one->anchor_pin);
     return o;
 }
 
@@ -189,6 +190,7 @@ static int resolve_case(struct kg_job *job, const cJSON *o, const struct kg_modu
                                  .digest = strtoull(text_of(o, "digest"), NULL, 10) };
     snprintf(one->backend, sizeof one->backend, "%s", text_of(o, "backend"));
     snprintf(one->pin, sizeof one->pin, "%s", text_of(o, "pin"));
+    snprintf(one->anchor_pin, sizeof one->anchor_pin, "%s", text_of(o, "anchor_pin"));
     one->of.seed = strtoull(text_of(o, "seed"), NULL, 10);
     one->of.suite = kg_module_suite(module, text_of(o, "suite"));
     one->of.backend = one->of.suite ? kg_suite_backend(one->of.suite, text_of(o, "case_backend")) : NULL;

@@ -68,15 +68,16 @@ static int prepare(struct worker *w, const struct kg_job_case *one, struct kg_su
     return status;
 }
 
-/* The first time of a case without kernels: what a first launch loads should not be loaded inside a capture. */
+/* `inspect` only after a launch: what a first launch loads should not be loaded inside a capture. */
 static int tell_ready(struct worker *w, const struct kg_job_case *one, struct kg_subject *subject, bool inspect,
-                      const char *anchor_identity, kg_error *ret_error)
+                      const struct kg_subject *anchor, const char *anchor_identity, kg_error *ret_error)
 {
     struct kg_result *r = &w->ready;
     *r = (struct kg_result){ .of = one->of };
     snprintf(r->backend, sizeof r->backend, "%s", subject->backend->name);
     snprintf(r->pin, sizeof r->pin, "%s", subject->identity.pin);
     snprintf(r->anchor_identity, sizeof r->anchor_identity, "%s", anchor_identity);
+    snprintf(r->anchor_pin, sizeof r->anchor_pin, "%s", anchor ? anchor->identity.pin : "");
     if (subject->knobs)
         kg_knobs_format(subject->backend, subject->knobs, r->knobs, sizeof r->knobs);
     int status = KG_OK;
@@ -166,7 +167,7 @@ static struct kg_subject *prepare_anchor(struct worker *w, const struct kg_job_c
     ret_identity[0] = '\0';
     if (!anchor || anchor == running || timing->timer == KG_TIMER_EVENT)
         return NULL;
-    int status = kg_subject_new(&w->host, &w->fixture, anchor, NULL, room, &error);
+    int status = kg_subject_new(&w->host, &w->fixture, anchor, one->anchor_pin, room, &error);
     if (!status)
         status = kg_subject_make_ring(room, &w->fixture, timing->l2 == KG_L2_COLD, timing->placements, &error);
     if (!status && one->of.kind == KG_CUDA)
@@ -193,7 +194,7 @@ static int time_case(struct worker *w, const struct kg_job_case *one, struct kg_
         prepare_anchor(w, one, subject->backend, &timing, &anchor_room, anchor_identity, sizeof anchor_identity);
     int status = kg_subject_make_ring(subject, &w->fixture, timing.l2 == KG_L2_COLD, timing.placements, ret_error);
     if (!status)
-        status = tell_ready(w, one, subject, true, anchor_identity, ret_error);
+        status = tell_ready(w, one, subject, true, anchor, anchor_identity, ret_error);
     if (!status)
         status = kg_measure_block(w->context, subject, anchor, &timing,
                                   kg_mix64(w->job->order_seed + one->index), &block, ret_error);
@@ -220,11 +221,11 @@ static int run_case(struct worker *w, const struct kg_job_case *one)
     kg_wire_begin(w->out, one->index, KG_PREPARE);
     int status = prepare(w, one, &subject, &error);
     if (!status)
-        status = tell_ready(w, one, &subject, false, "", &error);
+        status = tell_ready(w, one, &subject, false, NULL, "", &error);
     if (!status)
         status = check(w, one, &subject, &right, &digest, &error);
     if (!status && right && !one->time)
-        status = tell_ready(w, one, &subject, true, "", &error);
+        status = tell_ready(w, one, &subject, true, NULL, "", &error);
     if (!status && one->time && right)
         status = time_case(w, one, &subject, digest, &error);
     if (status)

@@ -67,7 +67,7 @@ expect SLOW speed/big/s0/knobbed
 status 0 "${run[@]}" cudnn_sdpa/lab --set D=68 --backend cudnn,math,auto --no-time
 expect SKIP cudnn_sdpa/lab@D=68/s42/cudnn
 expect PASS cudnn_sdpa/lab@D=68/s42/{math,auto}
-grep -q 'cuDNN 9[0-9.]*:.*[Ee]mbedding' "$work/results/latest/comparison.csv" || fail "the skip lacks cuDNN's reason"
+grep -q 'cuDNN 9[0-9.]* .*[Ee]mbedding' "$work/results/latest/comparison.csv" || fail "the skip lacks cuDNN's reason"
 grep -q '^cudnn_sdpa/lab@D=68/s42/auto,.*,auto,math,' "$work/results/latest/comparison.csv" || fail "auto is not math"
 status 0 "${run[@]}" cudnn_sdpa/lab --backend cudnn --bless --reason "to be lost" --allow-dirty
 sed -i 's#"cudnn_sdpa/lab/cudnn"#"cudnn_sdpa/lab@D=68/cudnn"#; /speed\//d' "$work"/goldens/*.json
@@ -81,5 +81,17 @@ csv=$work/results/latest/comparison.csv
 grep -q '^cudnn_sdpa/lab/s42/cudnn,.*cuDNN 9[0-9.]* engine [0-9]*.*cudnn_[a-z_0-9]*' "$csv" || fail "cudnn has no identity"
 grep -q '^cudnn_sdpa/lab/s42/flash,.*flash[A-Za-z0-9_]*:[0-9a-f]\{16\}' "$csv" || fail "flash has no code hash"
 grep '^cudnn_sdpa/lab/s42/cudnn,' "$csv" | grep -q flash_kernel && fail "cudnn ran our flash"
+# One launch, captured: flash is one kernel, math three, cuDNN one and at most a memset of its workspace.
+meta=$work/results/latest/build_meta.json
+nodes() { # BACKEND: its kernel nodes and memory nodes
+    grep -A 4 "\"id\":[[:space:]]*\"cudnn_sdpa/lab/s42/$1\"" "$meta" |
+        sed -n 's/.*"\(kernel\|memory\)_nodes":[[:space:]]*\([0-9]*\),.*/\2/p' | tr '\n' ' '
+}
+[ "$(nodes flash)" = "1 0 " ] || fail "flash launches $(nodes flash)"
+[ "$(nodes math)" = "3 0 " ] || fail "math launches $(nodes math)"
+case $(nodes cudnn) in
+"1 0 " | "1 1 ") ;;
+*) fail "cudnn launches $(nodes cudnn)" ;;
+esac
 [ "$failed" = 0 ] && echo "all as it must be"
 exit "$failed"
