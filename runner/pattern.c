@@ -11,9 +11,10 @@ int kg_pattern_check(const char *pattern, kg_error *ret_error)
     if (!*pattern)
         return kg_fail(ret_error, KG_EINVAL, "bad pattern: it is empty");
     for (const char *c = pattern; *c; c++) {
-        if (*c == '\\' && !*++c)
-            return kg_fail(ret_error, KG_EINVAL, "bad pattern %.300s: it ends in a backslash", pattern);
-        if (*c == '[') {
+        if (*c == '\\') {
+            if (!*++c)
+                return kg_fail(ret_error, KG_EINVAL, "bad pattern %.300s: it ends in a backslash", pattern);
+        } else if (*c == '[') {
             const char *end = c + 1;
             end += *end == '!' || *end == '^';
             end += *end == ']';

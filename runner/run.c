@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "bless.h"
+#include "lost.h"
 #include "progress.h"
 #include "report.h"
 #include "round.h"
@@ -231,7 +232,7 @@ int kg_command_run(const struct kg_options *options, kg_error *ret_error)
     if (!status && options->bless)
         status = kg_bless_check(&session, ret_error);
     if (!status)
-        status = kg_session_add_lost(&session, ret_error);
+        status = kg_lost_add(&session, ret_error);
     if (!status)
         status = rounds_init(&rounds, &session, ret_error);
     if (status)

@@ -12,6 +12,7 @@
 #include "field.h"
 #include "kg_build.h"
 #include "lock.h"
+#include "lost.h"
 #include "round.h"
 
 /* ---- device ---- */
@@ -299,73 +300,11 @@ int kg_session_open(struct kg_session *s, const struct kg_options *options, kg_e
 void kg_session_done(struct kg_session *s)
 {
     for (size_t i = 0; i < s->n_results; i++) {
-        if (s->results[i].outcome == KG_ABSENT)
-            free((void *)s->results[i].of.shape);
+        kg_lost_done(&s->results[i]);
         kg_result_done(&s->results[i]);
     }
     free(s->results);
     kg_goldens_done(&s->goldens);
     kg_plan_done(&s->plan);
     *s = (struct kg_session){ 0 };
-}
-
-/* ---- lost goldens ---- */
-
-static bool in_plan(const struct kg_plan *plan, const char *key)
-{
-    for (size_t i = 0; i < plan->count; i++) {
-        char one[KG_ID_SIZE];
-        kg_case_key(&plan->cases[i], plan->cases[i].backend->name, one, sizeof one);
-        if (!strcmp(one, key))
-            return true;
-    }
-    return false;
-}
-
-/* A result of a case that no table has: its suite, shape and backend are made of the key, and live with the shape. */
-struct lost_case {
-    char shape[KG_ID_SIZE], suite_name[KG_ID_SIZE], backend_name[KG_ID_SIZE];
-    kg_suite suite;
-    kg_backend backend;
-    const char *row[1];
-};
-
-static int add_lost(struct kg_session *s, const struct kg_golden *golden, kg_error *ret_error)
-{
-    static const kg_op absent_op = { .name = "absent", .problem_size = sizeof(const char *) };
-    struct lost_case *lost = calloc(1, sizeof *lost);
-    if (!lost)
-        return kg_fail(ret_error, KG_ENOMEM, "out of memory");
-    const char *first = strchr(golden->key, '/'), *last = strrchr(golden->key, '/');
-    snprintf(lost->suite_name, sizeof lost->suite_name, "%.*s", (int)(first - golden->key), golden->key);
-    snprintf(lost->shape, sizeof lost->shape, "%.*s", (int)(last - first - 1), first + 1);
-    snprintf(lost->backend_name, sizeof lost->backend_name, "%s", last + 1);
-    lost->row[0] = lost->shape;
-    lost->suite = (kg_suite){ .name = lost->suite_name, .op = &absent_op };
-    lost->backend = (kg_backend){ .name = lost->backend_name, .device = s->device.kind };
-    struct kg_result *r = &s->results[s->n_results++];
-    *r = (struct kg_result){ .outcome = KG_ABSENT };
-    r->of = (struct kg_case){ .suite = &lost->suite, .backend = &lost->backend, .problem = lost->row,
-                              .shape = lost->shape, .kind = s->device.kind };
-    snprintf(r->id, sizeof r->id, "%s", golden->key);
-    snprintf(r->backend, sizeof r->backend, "%.60s", lost->backend_name);
-    snprintf(r->note, sizeof r->note, "a golden is there, but the table has no such case (--bless --prune removes it)");
-    return KG_OK;
-}
-
-/* Against the tables' whole plan: a shard's own lacks what the other shards run. */
-int kg_session_add_lost(struct kg_session *s, kg_error *ret_error)
-{
-    struct kg_selection selection = s->options->selection;
-    struct kg_plan whole = { 0 };
-    selection.n_shards = selection.shard = 0;
-    int status = kg_plan_make(s->module.root, &selection, &whole, ret_error);
-    selection.shard = s->options->selection.shard;
-    for (size_t i = 0; i < s->goldens.count && !status; i++) {
-        const struct kg_golden *golden = &s->goldens.items[i];
-        if (kg_selection_covers_key(s->module.root, &selection, golden->key) && !in_plan(&whole, golden->key))
-            status = add_lost(s, golden, ret_error);
-    }
-    kg_plan_done(&whole);
-    return status;
 }

@@ -31,7 +31,4 @@ int kg_session_open_device(struct kg_session *session, const struct kg_options *
 int kg_session_open(struct kg_session *session, const struct kg_options *options, kg_error *ret_error);
 void kg_session_done(struct kg_session *session);
 
-/* Adds a LOST result for every golden that the selection covers and the plan lacks. */
-int kg_session_add_lost(struct kg_session *session, kg_error *ret_error);
-
 #endif
