@@ -24,8 +24,11 @@ static int library_open(const kg_host *host, const char *soname, void **ret_libr
         char path[4096];
         snprintf(path, sizeof path, "%s/%s", state->library_paths[i], soname);
         if (access(path, R_OK) == 0) {
-            *ret_library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-            return *ret_library ? KG_OK : kg_fail(ret_error, KG_EUNSUPPORTED, "%s", dlerror());
+            void *found = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+            if (!found)
+                return kg_fail(ret_error, KG_EUNSUPPORTED, "%s", dlerror());
+            *ret_library = found;
+            return KG_OK;
         }
     }
     void *library = dlopen(soname, RTLD_NOW | RTLD_GLOBAL);

@@ -62,8 +62,8 @@ static int hash_text_section(const unsigned char *file, size_t size, char ret_ha
     for (unsigned i = 0; i < head.e_shnum; i++) {
         memcpy(&one, file + head.e_shoff + i * sizeof one, sizeof one);
         uint64_t name = names.sh_offset + one.sh_name;
-        if (name + sizeof ".text" > size || memcmp(file + name, ".text", sizeof ".text") || one.sh_offset > size ||
-            one.sh_size > size - one.sh_offset)
+        if (name > size || size - name < sizeof ".text" || memcmp(file + name, ".text", sizeof ".text") ||
+            one.sh_offset > size || one.sh_size > size - one.sh_offset)
             continue;
         snprintf(ret_hash, 17, "%016llx", (unsigned long long)hash_bytes(file + one.sh_offset, one.sh_size));
         return KG_OK;

@@ -451,7 +451,7 @@ static int parse_options(int argc, char *const argv[], int mask, struct kg_optio
     for (size_t i = 0; i < N_ROWS; i++)
         table[i] = rows[i].option;
     opterr = 0;
-    optind = 1;
+    optind = 0; /* starts afresh, whatever an earlier line left half read */
     while (!status && (id = getopt_long(argc, argv, ":", table, &place)) != -1) {
         if (id == OPT_HELP || id == OPT_VERSION) {
             o->command = id == OPT_HELP ? KG_COMMAND_HELP : KG_COMMAND_VERSION;

@@ -140,7 +140,6 @@ static int settle_problem(const kg_suite *suite, const char *shape, void *proble
 {
     const kg_op *op = suite->op;
     kg_error cause = { 0 };
-    kg_fields_fall_back(op->fields, problem);
     int status = kg_fields_check(op->fields, problem, &cause);
     if (!status && op->check)
         status = op->check(problem, &cause);
@@ -164,6 +163,7 @@ static int add_shape(struct builder *b, const kg_suite *suite, const void *row, 
         return kg_fail(b->error, KG_ENOMEM, "out of memory for shapes");
     b->plan.n_shapes++;
     memcpy(shape->problem, row, op->problem_size);
+    kg_fields_fall_back(op->fields, shape->problem); /* before --set, which may mean a zero */
     int used = snprintf(shape->name, sizeof shape->name, "%s", kg_row_name(row));
     for (size_t i = 0; i < b->selection->n_sweeps; i++) {
         const struct kg_sweep *sweep = &b->selection->sweeps[i];
@@ -344,6 +344,7 @@ int kg_plan_problem(const kg_suite *suite, enum kg_device_kind kind, const char 
     if (!problem)
         return kg_fail(ret_error, KG_ENOMEM, "out of memory for a problem");
     memcpy(problem, row, suite->op->problem_size);
+    kg_fields_fall_back(suite->op->fields, problem);
     snprintf(values, sizeof values, "%s", shape[length] ? shape + length + 1 : "");
     int status = KG_OK;
     char *rest = NULL;

@@ -183,12 +183,12 @@ static void link_latest(const struct kg_session *s)
 static int report(const struct kg_session *s, kg_error *ret_error)
 {
     int status = kg_report_folder(&s->run, s->folder, ret_error);
-    if (!status && s->options->junit)
-        status = kg_report_junit_file(&s->run, s->options->junit, ret_error);
     if (!status) {
         link_latest(s);
         status = print(s, ret_error);
     }
+    if (!status && s->options->junit)
+        status = kg_report_junit_file(&s->run, s->options->junit, ret_error);
     if (fflush(stdout) && !status)
         status = kg_fail(ret_error, KG_EIO, "cannot write to standard output");
     return status;

@@ -247,10 +247,10 @@ void kg_wire_block(FILE *out, size_t index, const struct kg_block *block, double
     cJSON *root = message(KG_MESSAGE_BLOCK, index);
     cJSON_AddNumberToObject(root, "round", block->round);
     cJSON_AddNumberToObject(root, "calls", block->calls);
-    cJSON_AddNumberToObject(root, "p50_us", block->p50_us);
-    cJSON_AddNumberToObject(root, "anchor_p50_us", block->anchor_p50_us);
-    cJSON_AddNumberToObject(root, "log_ratio", block->log_ratio);
-    cJSON_AddNumberToObject(root, "tick_us", tick_us);
+    kg_json_add_real(root, "p50_us", block->p50_us);
+    kg_json_add_real(root, "anchor_p50_us", block->anchor_p50_us);
+    kg_json_add_real(root, "log_ratio", block->log_ratio);
+    kg_json_add_real(root, "tick_us", tick_us);
     cJSON_AddItemToObject(root, "us", cJSON_CreateDoubleArray(block->samples_us, (int)block->n_samples));
     cJSON_AddItemToObject(root, "anchor_us",
                           cJSON_CreateDoubleArray(block->anchor_samples_us, (int)block->n_anchor_samples));

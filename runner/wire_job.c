@@ -98,7 +98,8 @@ static int get_list(const cJSON *root, const char *name, const char ***ret_items
 
 static double number_of(const cJSON *object, const char *name)
 {
-    return cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(object, name));
+    double value = cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(object, name));
+    return value == value ? value : 0; /* not a number: not there */
 }
 
 static const char *text_of(const cJSON *object, const char *name)

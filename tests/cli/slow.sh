@@ -3,17 +3,27 @@
 set -eu -o pipefail
 . "$(dirname "$0")/lib.sh"
 
-case=speed/plain/s0/knobbed
-speed() { # speed ARGUMENT... -- gates the case
-    gate run --module "$broken" "$case" --expectations goldens --format json "$@"
+# 0.1 ms a call: short, so that most calls are not interrupted on a machine that does other things too.
+on=(--module "$broken" 'speed/*/s0/knobbed' --set n=8192 --expectations goldens)
+case=speed/plain@n=8192/s0/knobbed
+
+# speed ARGUMENT... -- gates the case. A machine may be too busy to decide, which is UNSURE and never another verdict:
+# asked again, then.
+speed() {
+    local try
+    for try in 1 2 3 4 5; do
+        gate run "${on[@]}" --format json "$@"
+        [ "$status" = 4 ] || break
+        [ "$(verdict $case)" = UNSURE ] || break
+        echo "try $try: $(reason $case)"
+    done
 }
 
 speed
 expect 'no golden yet: status' "$status" 4
 expect 'no golden yet' "$(verdict $case)" UNGATED
-
-bless --module "$broken" "$case" --expectations goldens --reason 'as it should be'
-expect 'bless: one golden' "$(jq -r '.cases[].key' goldens/expectations_cpu_*.json)" speed/plain/knobbed
+bless "${on[@]}" --reason 'as it should be'
+expect 'bless: one golden' "$(jq -r '.cases[].key' goldens/expectations_cpu_*.json)" speed/plain@n=8192/knobbed
 before=$(sum goldens)
 
 speed
@@ -22,14 +32,12 @@ expect 'unchanged' "$(verdict $case)" PASS
 speed --knob extra_pct=30
 expect '30% slower: status' "$status" 3
 expect '30% slower' "$(verdict $case)" SLOW
-expect '30% slower: 20 to 40% by its own figure' \
-    "$(results '.results[0] | .judge == "ratio" and .change_pct > 20 and .change_pct < 40')" true
-case $(reason $case) in
-*'same code as the golden: environment') echo 'ok: the code is the same, and that is said' ;;
-*) expect 'its reason' "$(reason $case)" 'same code as the golden: environment' ;;
-esac
-speed --knob extra_pct=30 --threshold 50
-expect '30% slower, 50% allowed: status' "$status" 0
+expect '30% slower: 15 to 45% by the ratio to the anchor' \
+    "$(results '.results[0] | .judge == "ratio" and .change_pct > 15 and .change_pct < 45')" true
+expect '30% slower: says what changed' "$(reason $case | grep -c 'code changed since the golden' || true)" 1
+expect '30% slower: the knob is recorded' "$(results '.results[0].knobs')" extra_pct=30
+speed --knob extra_pct=30 --threshold 300
+expect '30% slower, 300% allowed: status' "$status" 0
 speed
 expect 'as it was: status' "$status" 0
 expect 'as it was' "$(verdict $case)" PASS

@@ -59,7 +59,7 @@ static const kg_backend here = { .name = "here", .device = KG_CPU, .launch = lau
 static const kg_backend there = { .name = "there", .device = KG_CPU, .launch = launch };
 static const kg_backend *const backends[] = { &here, &there };
 static const uint64_t seeds[] = { 0, 1, 2, 3, 4 };
-static const kg_gates gates = { .max_abs = 0.1, .mean_abs = 0.1, .bad_abs = 0.1, .rel_l2 = 0.1 };
+#define GATES { .max_abs = 0.1, .mean_abs = 0.1, .bad_abs = 0.1, .rel_l2 = 0.1 }
 
 static struct count rows[ROWS];
 static char names[ROWS][8];
@@ -73,7 +73,7 @@ __attribute__((constructor)) static void fill_rows(void)
 }
 
 static const kg_suite suite = { .name = "many", .op = &op, .shapes = KG_TABLE(rows), .seeds = KG_LIST(seeds),
-                                .backends = KG_LIST(backends), .gates = gates };
+                                .backends = KG_LIST(backends), .gates = GATES };
 static const kg_suite *const suites[] = { &suite };
 
 KG_EXPORT const struct kg_module kg_module = {

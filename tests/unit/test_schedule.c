@@ -1,0 +1,409 @@
+/* test_schedule.c -- which cases are timed, in what order, and by what policy they are judged.
+ * A session is filled by add(): one result a line, right unless the test says otherwise. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schedule.h"
+
+enum { ROOM = 64 };
+
+static const kg_backend fast = { .name = "fast", .device = KG_CUDA }, plain = { .name = "plain", .device = KG_CUDA },
+                        loops = { .name = "loops", .device = KG_CPU }, tiles = { .name = "tiles", .device = KG_CPU };
+static const kg_xfail xfails[] = { { "speed/b/*/fast", "known" } };
+static const kg_suite speed = { .name = "speed", .cpu_anchor = &loops, .xfails = KG_LIST(xfails) },
+                      other = { .name = "other",
+                                .time = { .regress_pct = 4,
+                                          .cpu_regress_pct = 12,
+                                          .timer = KG_TIMER_EVENT,
+                                          .l2 = KG_L2_COLD,
+                                          .warmup = 7,
+                                          .samples = 9 } },
+                      untimed = { .name = "untimed", .time = { .off = true } };
+
+static struct kg_options options;
+static struct kg_session session;
+static struct kg_result *results;
+static bool timed[ROOM];
+
+static int session_new(void **state)
+{
+    (void)state;
+    options = (struct kg_options){ .timing = { -1, -1, -1, -1, -1 } };
+    results = calloc(ROOM, sizeof *results);
+    memset(&session, 0, sizeof session);
+    session.options = &options;
+    session.results = results;
+    session.run.shuffle_seed = 5;
+    snprintf(session.device.uuid, sizeof session.device.uuid, "GPU-1");
+    return results ? 0 : -1;
+}
+
+static int session_free(void **state)
+{
+    (void)state;
+    free(results);
+    return 0;
+}
+
+static struct kg_result *add(const kg_suite *suite, size_t ordinal, uint64_t seed, const kg_backend *backend)
+{
+    static const char *const shapes[] = { "a", "b", "c", "d", "e", "f", "g", "h" };
+    assert_true(session.n_results < ROOM);
+    struct kg_result *r = &results[session.n_results++];
+    r->of = (struct kg_case){ .suite = suite,
+                              .backend = backend,
+                              .shape = shapes[ordinal],
+                              .seed = seed,
+                              .kind = backend->device,
+                              .shape_ordinal = ordinal };
+    kg_case_id(&r->of, r->id, sizeof r->id);
+    snprintf(r->backend, sizeof r->backend, "%s", backend->name);
+    r->outcome = KG_RAN;
+    r->compared = true;
+    r->marks = (struct kg_gate_marks){ true, true, true, true, true };
+    r->output_digest = 1000 + session.n_results;
+    return r;
+}
+
+/* Two seeds and two backends of shape `ordinal`, in the plan's order. Gives the first. */
+static struct kg_result *add_four(size_t ordinal)
+{
+    struct kg_result *first = add(&speed, ordinal, 0, &fast);
+    add(&speed, ordinal, 0, &plain);
+    add(&speed, ordinal, 1, &fast);
+    add(&speed, ordinal, 1, &plain);
+    return first;
+}
+
+static void chosen(const char *wanted)
+{
+    char got[ROOM + 1];
+    memset(timed, true, sizeof timed);
+    kg_schedule_choose_timed(&session, timed);
+    for (size_t i = 0; i < session.n_results; i++)
+        got[i] = timed[i] ? 't' : results[i].outcome == KG_DEFERRED ? 'd' : '-';
+    got[session.n_results] = '\0';
+    assert_string_equal(got, wanted);
+}
+
+/* ---- which cases are timed --------------------------------------------------------------------------------- */
+
+static void the_first_seed_is_timed_for_all(void **state)
+{
+    (void)state;
+    add_four(0);
+    add_four(1);
+    chosen("ttddttdd");
+    assert_string_equal(results[0].note, "");
+    assert_string_equal(results[2].note, "time: see speed/a/s0/fast");
+    assert_string_equal(results[3].note, "time: see speed/a/s0/plain");
+    assert_string_equal(results[6].note, "time: see speed/b/s0/fast");
+}
+
+static void third_seeds_refer_to_the_first(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 3; seed++)
+        add(&speed, 0, seed, &fast);
+    chosen("tdd");
+    assert_string_equal(results[1].note, "time: see speed/a/s0/fast");
+    assert_string_equal(results[2].note, "time: see speed/a/s0/fast");
+}
+
+static void one_wrong_seed_stops_the_clock(void **state)
+{
+    static const char untold[] = "not timed: another seed of it is wrong";
+    (void)state;
+    for (size_t wrong = 0; wrong < 3; wrong++) {
+        memset(results, 0, ROOM * sizeof *results);
+        session.n_results = 0;
+        for (uint64_t seed = 0; seed < 3; seed++) {
+            add(&speed, 0, seed, &fast)->marks.mean_abs = seed != wrong;
+            add(&speed, 0, seed, &plain);
+        }
+        chosen(wrong == 0 ? "-tdddd" : wrong == 1 ? "dt-ddd" : "dtdd-d");
+        for (size_t seed = 0; seed < 3; seed++) {
+            assert_string_equal(results[2 * seed].note, seed == wrong ? "" : untold);
+            assert_int_equal(results[2 * seed].outcome, seed == wrong ? KG_RAN : KG_DEFERRED);
+            assert_string_equal(results[2 * seed + 1].note, seed ? "time: see speed/a/s0/plain" : "");
+        }
+    }
+}
+
+static void what_counts_as_wrong(void **state)
+{
+    (void)state;
+    add_four(0)->outcome = KG_BROKEN;
+    add_four(1)->compared = false;
+    add_four(2)->marks.finite = false;
+    add_four(3)->marks.rel_l2 = false;
+    chosen("-tdd-tdd-tdd-tdd");
+    assert_int_equal(results[0].outcome, KG_BROKEN);
+    assert_string_equal(results[2].note, "not timed: another seed of it is wrong");
+}
+
+static void skipped_cases_are_left_alone(void **state)
+{
+    (void)state;
+    struct kg_result *first = add_four(0);
+    first[0].outcome = first[2].outcome = KG_SKIPPED;
+    add(&speed, 1, 0, &fast)->outcome = KG_ABSENT;
+    chosen("-t-d-");
+    assert_int_equal(first[0].outcome, KG_SKIPPED);
+    assert_int_equal(results[4].outcome, KG_ABSENT);
+}
+
+static void shapes_do_not_mix(void **state)
+{
+    (void)state;
+    add(&speed, 0, 0, &fast);
+    add(&speed, 1, 0, &fast)->marks.max_abs = false;
+    add(&speed, 2, 0, &fast);
+    add(&other, 3, 0, &fast);
+    chosen("t-tt");
+}
+
+static void every_seed_where_asked_for(void **state)
+{
+    (void)state;
+    options.time_every_seed = true;
+    add_four(0)[2].marks.bad_pct = false;
+    chosen("tt-t");
+    assert_string_equal(results[3].note, "");
+    assert_int_equal(results[3].outcome, KG_RAN);
+}
+
+static void nothing_where_time_is_off(void **state)
+{
+    (void)state;
+    add(&untimed, 0, 0, &fast);
+    add(&untimed, 0, 1, &fast);
+    chosen("--");
+    assert_int_equal(results[1].outcome, KG_RAN);
+    add_four(1);
+    options.no_time = true;
+    chosen("------");
+    assert_int_equal(results[4].outcome, KG_RAN);
+}
+
+/* ---- order ------------------------------------------------------------------------------------------------- */
+
+static struct kg_job round_of(int round, struct kg_job_case room[ROOM])
+{
+    struct kg_job job = { .n_cases = 99 };
+    kg_schedule_round(&session, timed, round, room, &job);
+    assert_int_equal(job.round, round);
+    assert_ptr_equal(job.cases, room);
+    return job;
+}
+
+/* Eight shapes of four cases; in every round a permutation of those chosen, each shape's in one piece. */
+static void rounds_shuffle_but_keep_shapes_together(void **state)
+{
+    struct kg_job_case room[ROOM];
+    bool moved_shape = false, moved_within = false;
+    (void)state;
+    for (size_t ordinal = 0; ordinal < 8; ordinal++)
+        add_four(ordinal);
+    for (size_t i = 0; i < session.n_results; i++)
+        timed[i] = i % 4 != 3; /* three of each */
+    for (int round = 1; round <= 6; round++) {
+        bool seen[ROOM] = { false }, closed[8] = { false };
+        struct kg_job job = round_of(round, room);
+        assert_int_equal(job.n_cases, 24);
+        for (size_t i = 0; i < job.n_cases; i++) {
+            size_t ordinal = room[i].of.shape_ordinal;
+            assert_true(timed[room[i].index] && !seen[room[i].index]);
+            assert_memory_equal(&room[i].of, &results[room[i].index].of, sizeof room[i].of);
+            seen[room[i].index] = true;
+            if (i > 0 && room[i - 1].of.shape_ordinal != ordinal)
+                closed[room[i - 1].of.shape_ordinal] = true;
+            assert_false(closed[ordinal]);
+            moved_shape |= i % 3 == 0 && ordinal != i / 3;
+            moved_within |= i > 0 && room[i - 1].of.shape_ordinal == ordinal && room[i - 1].index > room[i].index;
+        }
+    }
+    assert_true(moved_shape && moved_within);
+}
+
+static bool same_order(const struct kg_job_case *a, const struct kg_job_case *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (a[i].index != b[i].index)
+            return false;
+    return true;
+}
+
+static void the_seed_makes_the_order(void **state)
+{
+    struct kg_job_case one[ROOM], again[ROOM], next[ROOM], reseeded[ROOM];
+    (void)state;
+    for (size_t ordinal = 0; ordinal < 8; ordinal++)
+        add_four(ordinal);
+    memset(timed, true, sizeof timed);
+    struct kg_job first = round_of(1, one), second = round_of(1, again), later = round_of(2, next);
+    assert_true(same_order(one, again, 32));
+    assert_int_equal(first.order_seed, second.order_seed);
+    assert_false(same_order(one, next, 32));
+    assert_int_not_equal(first.order_seed, later.order_seed);
+    session.run.shuffle_seed = 6;
+    struct kg_job other_job = round_of(1, reseeded);
+    assert_false(same_order(one, reseeded, 32));
+    assert_int_not_equal(first.order_seed, other_job.order_seed);
+}
+
+static void a_timed_case_takes_what_ran(void **state)
+{
+    struct kg_job_case room[ROOM];
+    (void)state;
+    struct kg_result *r = add_four(0);
+    snprintf(r->backend, sizeof r->backend, "resolved");
+    snprintf(r->pin, sizeof r->pin, "engine 8");
+    snprintf(r->anchor_pin, sizeof r->anchor_pin, "engine 3");
+    memset(timed, 0, sizeof timed);
+    timed[0] = true;
+    struct kg_job job = round_of(3, room);
+    assert_int_equal(job.n_cases, 1);
+    assert_true(room[0].time && !room[0].check);
+    assert_int_equal(room[0].digest, 1001);
+    assert_string_equal(room[0].backend, "resolved");
+    assert_string_equal(room[0].pin, "engine 8");
+    assert_string_equal(room[0].anchor_pin, "engine 3");
+}
+
+/* ---- correctness ------------------------------------------------------------------------------------------- */
+
+static void correctness_takes_all_that_can_run(void **state)
+{
+    static struct kg_golden golden = { .key = "speed/a/plain", .pin = "engine 3" };
+    struct kg_job_case room[ROOM];
+    struct kg_job job = { .round = 9 };
+    (void)state;
+    struct kg_result *r = add_four(0);
+    r[2].outcome = KG_SKIPPED;
+    add(&speed, 1, 0, &fast)->outcome = KG_ABSENT;
+    session.goldens.items = &golden;
+    session.goldens.count = 1;
+    kg_schedule_correctness(&session, room, &job);
+    assert_int_equal(job.n_cases, 3);
+    assert_int_equal(job.round, 0);
+    assert_true(room[0].index == 0 && room[1].index == 1 && room[2].index == 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(room[i].check && !room[i].time);
+        assert_string_equal(room[i].pin, i ? "engine 3" : "");
+    }
+    assert_ptr_equal(kg_schedule_golden(&session, &r[1]), &golden);
+    assert_null(kg_schedule_golden(&session, &r[0]));
+    r[1].outcome = KG_ABSENT;
+    assert_null(kg_schedule_golden(&session, &r[1]));
+    snprintf(r[0].backend, sizeof r[0].backend, "plain"); /* a chooser that became `plain` is judged by its golden */
+    assert_ptr_equal(kg_schedule_golden(&session, &r[0]), &golden);
+}
+
+static void a_job_takes_the_runs_settings(void **state)
+{
+    (void)state;
+    const char *paths[] = { "lib" }, *knobs[] = { "tile=4", "k=1" };
+    options.library_paths = paths;
+    options.n_library_paths = 1;
+    options.knobs = knobs;
+    options.n_knobs = 2;
+    options.timing.samples = 17;
+    session.device.kind = KG_CUDA;
+    session.device.index = 3;
+    snprintf(session.module.path, sizeof session.module.path, "a/module.so");
+    snprintf(session.cache, sizeof session.cache, "a/cache");
+    struct kg_job job = kg_schedule_job(&session);
+    assert_true(job.kind == KG_CUDA && job.device == 3 && job.n_cases == 0);
+    assert_true(job.library_paths == paths && job.n_library_paths == 1 && job.knobs == knobs && job.n_knobs == 2);
+    assert_int_equal(job.timing.samples, 17);
+    assert_string_equal(job.module, "a/module.so");
+    assert_string_equal(job.cache, "a/cache");
+}
+
+/* ---- policy ------------------------------------------------------------------------------------------------ */
+
+static void policy_by_default(void **state)
+{
+    (void)state;
+    struct kg_policy policy = kg_schedule_policy(&session, add(&speed, 0, 0, &fast));
+    assert_true(policy.threshold_pct == 2 && policy.creep_pct == 5);
+    assert_string_equal(policy.device_uuid, "GPU-1");
+    assert_true(policy.min_blocks == 3 && policy.max_blocks == 12 && policy.timed && !policy.is_cpu_anchor);
+    assert_null(policy.xfail);
+    assert_string_equal(policy.contract.timer, "graph");
+    assert_string_equal(policy.contract.l2, "warm");
+    assert_string_equal(policy.contract.data, "irwin-hall-8");
+    assert_true(policy.contract.window_us == 200);
+    policy = kg_schedule_policy(&session, add(&speed, 0, 0, &tiles));
+    assert_true(policy.threshold_pct == 10 && policy.contract.window_us == 250 && !policy.is_cpu_anchor);
+    assert_true(kg_schedule_policy(&session, add(&speed, 0, 0, &loops)).is_cpu_anchor);
+    assert_string_equal(kg_schedule_policy(&session, add(&speed, 1, 0, &fast)).xfail, "known");
+    assert_false(kg_schedule_policy(&session, add(&untimed, 2, 0, &fast)).timed);
+}
+
+static void policy_of_the_suite_and_the_command_line(void **state)
+{
+    (void)state;
+    struct kg_result *gpu = add(&other, 0, 0, &fast), *cpu = add(&other, 0, 0, &tiles);
+    assert_true(kg_schedule_policy(&session, gpu).threshold_pct == 4);
+    assert_true(kg_schedule_policy(&session, cpu).threshold_pct == 12);
+    assert_string_equal(kg_schedule_policy(&session, gpu).contract.timer, "event");
+    assert_string_equal(kg_schedule_policy(&session, gpu).contract.l2, "cold");
+    assert_true(kg_schedule_policy(&session, gpu).contract.window_us == 0); /* one call, no window */
+    options.timing = (struct kg_timing_overrides){ KG_TIMER_GRAPH, KG_L2_WARM, 0, 3, 7.5 };
+    options.rounds = 5;
+    options.no_time = true;
+    struct kg_policy policy = kg_schedule_policy(&session, gpu);
+    assert_true(policy.threshold_pct == 7.5 && policy.max_blocks == 5 && policy.min_blocks == 3 && !policy.timed);
+    assert_true(kg_schedule_policy(&session, cpu).threshold_pct == 7.5);
+    assert_string_equal(policy.contract.timer, "graph");
+    assert_string_equal(policy.contract.l2, "warm");
+}
+
+static void timing_of_a_suite(void **state)
+{
+    (void)state;
+    struct kg_timing_overrides none = { -1, -1, -1, -1, -1 };
+    struct kg_timing timing = kg_timing_of(&speed, KG_CUDA, &none);
+    assert_true(timing.timer == KG_TIMER_GRAPH && timing.l2 == KG_L2_WARM && timing.warmup == 200);
+    assert_true(timing.samples == 500 && timing.window_us == 200 && timing.block_us == 200e3 &&
+                timing.placements == 32);
+    timing = kg_timing_of(&speed, KG_CPU, &none);
+    assert_true(timing.window_us == 250 && timing.block_us == 400e3 && timing.placements == 4);
+    timing = kg_timing_of(&other, KG_CUDA, &none);
+    assert_true(timing.timer == KG_TIMER_EVENT && timing.l2 == KG_L2_COLD && timing.warmup == 7 && timing.samples == 9);
+    timing = kg_timing_of(&other, KG_CUDA, &(struct kg_timing_overrides){ -1, -1, 0, 3, -1 });
+    assert_true(timing.warmup == 0 && timing.samples == 3 && timing.timer == KG_TIMER_EVENT);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, session_new, session_free)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(the_first_seed_is_timed_for_all),
+        TEST(third_seeds_refer_to_the_first),
+        TEST(one_wrong_seed_stops_the_clock),
+        TEST(what_counts_as_wrong),
+        TEST(skipped_cases_are_left_alone),
+        TEST(shapes_do_not_mix),
+        TEST(every_seed_where_asked_for),
+        TEST(nothing_where_time_is_off),
+        TEST(rounds_shuffle_but_keep_shapes_together),
+        TEST(the_seed_makes_the_order),
+        TEST(a_timed_case_takes_what_ran),
+        TEST(correctness_takes_all_that_can_run),
+        TEST(a_job_takes_the_runs_settings),
+        TEST(policy_by_default),
+        TEST(policy_of_the_suite_and_the_command_line),
+        TEST(timing_of_a_suite),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
