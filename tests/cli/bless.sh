@@ -51,7 +51,7 @@ done
 
 # ---- blessed, from a clean tree ----
 
-for try in 1 2 3 4 5; do
+for try in 1 2 3 4 5 6 7 8; do
     gate run "${one[@]}" --bless --reason 'first: "quotes" \ and é' --format json
     [ "$status" = 4 ] || break
     echo "try $try: too unsteady to bless"

@@ -17,7 +17,7 @@ broken=$modules/broken.so many=$modules/many.so
 failures=0
 
 # Blocks of a few calls, where what they say about time does not matter.
-quick=(--timer event --samples 7 --warmup 1)
+quick=(--timer event --samples 51 --warmup 5)
 
 # gate ARGUMENT... -- runs kgate; leaves $status, $scratch/out and $scratch/err. Other runs on this machine may hold the
 # device: that it waits for them is no part of a test's output.
@@ -30,7 +30,7 @@ gate() {
 # bless ARGUMENT... -- gate run --bless until it is steady enough: this machine may be busy with other things.
 bless() {
     local try
-    for try in 1 2 3 4 5; do
+    for try in 1 2 3 4 5 6 7 8; do
         gate run --bless --allow-dirty "$@"
         [ "$status" = 4 ] || break
         echo "try $try: too unsteady to bless"

@@ -360,6 +360,7 @@ static void problems_by_name(void **state)
     problem_is(KG_CPU, "big", 2, 8, 1);
     problem_is(KG_CUDA, "big2", 64, 2, 1);
     problem_is(KG_CUDA, "big@n=64", 64, 8, 1);
+    problem_is(KG_CUDA, "big@scale=0", 4096, 8, 0); /* a zero that is asked for is no fallback */
     problem_is(KG_CUDA, "big@n=64,scale=0.5,heads=3", 64, 3, 0.5);
     no_problem("bi", "suite main has no row bi");
     no_problem("big3@n=64", "suite main has no row big3@n=64");
@@ -381,7 +382,7 @@ static void problems_by_name(void **state)
 static void a_worker_finds_the_plans_problem(void **state)
 {
     (void)state;
-    struct kg_plan p = made(SELECTION(PATTERNS("main"), SWEEPS({ "scale", LIST("0.1", "0.123456789012", "3") })));
+    struct kg_plan p = made(SELECTION(PATTERNS("main"), SWEEPS({ "scale", LIST("0", "0.1", "0.123456789012", "3") })));
     for (size_t i = 0; i < p.count; i++) {
         void *problem = NULL;
         assert_int_equal(kg_plan_problem(p.cases[i].suite, p.cases[i].kind, p.cases[i].shape, &problem, NULL), KG_OK);
