@@ -5,6 +5,7 @@
 
 #include "field.h"
 #include "module.h"
+#include "plan.h"
 
 static int check_op(const kg_suite *suite, kg_error *ret_error)
 {
@@ -114,10 +115,28 @@ static int check_backends(const kg_suite *suite, kg_error *ret_error)
     }
     const kg_backend *anchors[] = { suite->anchor, suite->cpu_anchor };
     const enum kg_device_kind kinds[] = { KG_CUDA, KG_CPU };
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < 2; i++) {
+        int status = anchors[i] ? check_backend(suite, anchors[i], ret_error) : KG_OK;
+        if (status)
+            return status;
         if (anchors[i] && (anchors[i]->device != kinds[i] || !anchors[i]->launch))
             return kg_fail(ret_error, KG_EINVAL, "suite %s: anchor %s cannot anchor this kind of device", suite->name,
                            anchors[i]->name);
+    }
+    return KG_OK;
+}
+
+static int check_xfails(const kg_suite *suite, kg_error *ret_error)
+{
+    for (size_t i = 0; i < suite->xfails.count; i++) {
+        const kg_xfail *xfail = &suite->xfails.items[i];
+        kg_error cause = { 0 };
+        if (!xfail->pattern || !xfail->reason || !*xfail->reason)
+            return kg_fail(ret_error, KG_EINVAL, "suite %s: an xfail without a pattern or a reason", suite->name);
+        int status = kg_pattern_check(xfail->pattern, &cause);
+        if (status)
+            return kg_fail(ret_error, status, "suite %s, xfails: %.380s", suite->name, cause.text);
+    }
     return KG_OK;
 }
 
@@ -131,6 +150,9 @@ static int check_gates(const kg_suite *suite, kg_error *ret_error)
     if (!(gates->bad_rel >= 0 && gates->bad_pct >= 0 && gates->bad_pct <= 100))
         return kg_fail(ret_error, KG_EINVAL, "suite %s: bad_rel or bad_pct out of range", suite->name);
     const kg_time_policy *time = &suite->time;
+    if ((time->timer != KG_TIMER_GRAPH && time->timer != KG_TIMER_EVENT) ||
+        (time->l2 != KG_L2_WARM && time->l2 != KG_L2_COLD))
+        return kg_fail(ret_error, KG_EINVAL, "suite %s: an unknown timer or L2 state in .time", suite->name);
     if (!(time->regress_pct >= 0 && time->cpu_regress_pct >= 0 && time->warmup >= 0 && time->samples >= 0))
         return kg_fail(ret_error, KG_EINVAL, "suite %s: a negative number in .time", suite->name);
     return KG_OK;
@@ -147,6 +169,8 @@ int kg_suite_check(const kg_suite *suite, kg_error *ret_error)
         status = check_backends(suite, ret_error);
     if (!status)
         status = check_gates(suite, ret_error);
+    if (!status)
+        status = check_xfails(suite, ret_error);
     if (!status && !suite->seeds.count)
         status = kg_fail(ret_error, KG_EINVAL, "suite %s has no seeds", suite->name);
     for (size_t i = 1; i < suite->seeds.count && !status; i++)

@@ -2,6 +2,8 @@
 #include "wire.h"
 
 #include <inttypes.h>
+#include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +47,13 @@ static double get_real(const cJSON *object, const char *name)
     return value;
 }
 
+/* Clamped: what came through the pipe may be anything. */
+static int get_int(const cJSON *object, const char *name)
+{
+    double value = get_real(object, name);
+    return value >= INT_MIN && value <= INT_MAX ? (int)value : 0;
+}
+
 static void get_text(const cJSON *object, const char *name, char *ret_text, size_t size)
 {
     const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
@@ -79,21 +88,21 @@ static cJSON *device_to_json(const kg_device *d)
 static void device_from_json(const cJSON *o, kg_device *d)
 {
     d->kind = (enum kg_device_kind)get_real(o, "kind");
-    d->index = (int)get_real(o, "index");
+    d->index = get_int(o, "index");
     get_text(o, "name", d->name, sizeof d->name);
     get_text(o, "arch", d->arch, sizeof d->arch);
     get_text(o, "uuid", d->uuid, sizeof d->uuid);
-    d->cc_major = (int)get_real(o, "cc_major");
-    d->cc_minor = (int)get_real(o, "cc_minor");
-    d->units = (int)get_real(o, "units");
-    d->clock_mhz_max = (int)get_real(o, "clock_mhz_max");
-    d->fp64_ratio = (int)get_real(o, "fp64_ratio");
+    d->cc_major = get_int(o, "cc_major");
+    d->cc_minor = get_int(o, "cc_minor");
+    d->units = get_int(o, "units");
+    d->clock_mhz_max = get_int(o, "clock_mhz_max");
+    d->fp64_ratio = get_int(o, "fp64_ratio");
     d->memory_bytes = get_u64(o, "memory_bytes");
     d->l2_bytes = get_u64(o, "l2_bytes");
     d->shared_bytes = get_u64(o, "shared_bytes");
     d->peak_flops = get_real(o, "peak_flops");
     d->peak_bytes_per_s = get_real(o, "peak_bytes_per_s");
-    d->driver_version = (int)get_real(o, "driver_version");
+    d->driver_version = get_int(o, "driver_version");
     get_text(o, "driver", d->driver, sizeof d->driver);
 }
 
@@ -172,9 +181,9 @@ static void apply_ready(const cJSON *root, struct kg_result *result)
     get_text(root, "knobs", result->knobs, sizeof result->knobs);
     get_text(root, "note", result->note, sizeof result->note);
     struct kg_launch_info *launch = &result->launch;
-    *launch = (struct kg_launch_info){ .kernels = (int)get_real(root, "kernels"),
-                                       .memory_nodes = (int)get_real(root, "memory_nodes"),
-                                       .other_nodes = (int)get_real(root, "other_nodes") };
+    *launch = (struct kg_launch_info){ .kernels = get_int(root, "kernels"),
+                                       .memory_nodes = get_int(root, "memory_nodes"),
+                                       .other_nodes = get_int(root, "other_nodes") };
     const cJSON *name;
     cJSON_ArrayForEach(name, cJSON_GetObjectItemCaseSensitive(root, "names"))
         if (launch->n_names < KG_MAX_KERNELS && cJSON_IsString(name))
@@ -236,9 +245,12 @@ static cJSON *state_to_json(const struct kg_device_state *s)
 
 static void state_from_json(const cJSON *array, struct kg_device_state *s)
 {
-    double v[8] = { 0 };
-    for (int i = 0; i < 8; i++)
+    double v[8];
+    for (int i = 0; i < 8; i++) {
         v[i] = cJSON_GetNumberValue(cJSON_GetArrayItem(array, i));
+        if (!(fabs(v[i]) <= (i == 6 ? 0x1p53 : INT_MAX)))
+            v[i] = -1;
+    }
     *s = (struct kg_device_state){ (int)v[0], (int)v[1], (int)v[2], (int)v[3], v[4], v[5], (int64_t)v[6], (int)v[7] };
 }
 
@@ -276,8 +288,8 @@ static void apply_block(const cJSON *root, struct kg_result *result)
     if (result->n_blocks == KG_MAX_BLOCKS)
         return;
     struct kg_block *block = &result->blocks[result->n_blocks++];
-    *block = (struct kg_block){ .round = (int)get_real(root, "round"),
-                                .calls = (int)get_real(root, "calls"),
+    *block = (struct kg_block){ .round = get_int(root, "round"),
+                                .calls = get_int(root, "calls"),
                                 .p50_us = get_real(root, "p50_us"),
                                 .anchor_p50_us = get_real(root, "anchor_p50_us"),
                                 .log_ratio = get_real(root, "log_ratio") };
@@ -312,7 +324,8 @@ static void apply(enum kg_message_type type, const cJSON *root, struct kg_result
 {
     switch (type) {
     case KG_MESSAGE_BEGIN:
-        result->phase = (enum kg_phase)get_real(root, "phase");
+        if (get_int(root, "phase") >= KG_NOT_RUN && get_int(root, "phase") <= KG_DONE)
+            result->phase = (enum kg_phase)get_int(root, "phase");
         break;
     case KG_MESSAGE_READY:
         apply_ready(root, result);
@@ -346,11 +359,12 @@ int kg_wire_apply(const char *line, size_t length, struct kg_result *results, si
     if (status)
         return status;
     get_text(root, "is", name, sizeof name);
-    double index = get_real(root, "case");
+    double index = -1;
+    kg_json_real(root, "case", &index, NULL);
     size_t type = 0, n_types = sizeof type_names / sizeof *type_names;
     while (type < n_types && strcmp(name, type_names[type]))
         type++;
-    if (type == n_types || !(index >= 0 && index < (double)n_results))
+    if (type == n_types || !(index >= 0 && index < (double)n_results && index == (double)(size_t)index))
         status = kg_fail(ret_error, KG_EINVAL, "a worker's message is not one of kgate's");
     if (!status) {
         *ret_type = (enum kg_message_type)type;

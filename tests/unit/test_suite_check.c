@@ -282,6 +282,22 @@ static void module_refused(const char *why)
     (void)table_new(NULL);
 }
 
+static void xfails_and_kinds_of_time(void **state)
+{
+    static const kg_xfail no_reason[] = { { "*", NULL } }, no_glob[] = { { "a[", "known" } }, right[] = { { "*", "known" } };
+    (void)state;
+    t.suite.xfails = (kg_xfails)KG_LIST(no_reason);
+    refused("suite copies: an xfail without a pattern or a reason");
+    t.suite.xfails = (kg_xfails)KG_LIST(no_glob);
+    refused("suite copies, xfails: bad pattern a[: [ without ]");
+    t.suite.xfails = (kg_xfails)KG_LIST(right);
+    accepted();
+    t.suite.time.timer = (enum kg_timer)7;
+    refused("suite copies: an unknown timer or L2 state in .time");
+    t.suite.time.l2 = (enum kg_l2)7;
+    refused("suite copies: an unknown timer or L2 state in .time");
+}
+
 static void the_module(void **state)
 {
     static const char stale[] = "module built against another kgate.h: rebuild the module";
@@ -332,6 +348,7 @@ int main(void)
         cmocka_unit_test_setup(right_tables, table_new), cmocka_unit_test_setup(the_suite_and_its_op, table_new),
         cmocka_unit_test_setup(rows, table_new),         cmocka_unit_test_setup(backends, table_new),
         cmocka_unit_test_setup(gates, table_new),        cmocka_unit_test_setup(time_and_seeds, table_new),
+        cmocka_unit_test_setup(xfails_and_kinds_of_time, table_new),   cmocka_unit_test_setup(what_is_looked_up, table_new),
         cmocka_unit_test_setup(the_module, table_new),   cmocka_unit_test_setup(what_is_looked_up, table_new),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
