@@ -16,13 +16,14 @@ static int check_commit(const struct kg_session *s, kg_error *ret_error)
         return kg_fail(ret_error, KG_EINVAL, "cannot bless: the tree at %.12s is modified (commit, or --allow-dirty)",
                        git->sha);
     if (module->git_dirty)
-        return kg_fail(ret_error, KG_EINVAL, "cannot bless: module %s was built from a modified tree (or --allow-dirty)",
-                       module->name);
+        return kg_fail(ret_error, KG_EINVAL,
+                       "cannot bless: module %s was built from a modified tree (or --allow-dirty)", module->name);
     size_t given = strlen(git->sha), built = strlen(module->git_sha);
     size_t common = given < built ? given : built;
     if (common < 7 || strncmp(git->sha, module->git_sha, common))
-        return kg_fail(ret_error, KG_EINVAL, "cannot bless: module %s was built from %.12s, not from %.12s (or --allow-dirty)",
-                       module->name, built ? module->git_sha : "no commit", git->sha);
+        return kg_fail(ret_error, KG_EINVAL,
+                       "cannot bless: module %s was built from %.12s, not from %.12s (or --allow-dirty)", module->name,
+                       built ? module->git_sha : "no commit", git->sha);
     return KG_OK;
 }
 
@@ -57,8 +58,8 @@ static int refuse_wrong(const struct kg_session *s, kg_error *ret_error)
     }
     if (!wrong)
         return KG_OK;
-    return kg_fail(ret_error, KG_EINVAL, "not blessed: %zu case%s wrong, first %.300s", wrong, wrong == 1 ? " is" : "s are",
-                   s->results[first].id);
+    return kg_fail(ret_error, KG_EINVAL, "not blessed: %zu case%s wrong, first %.300s", wrong,
+                   wrong == 1 ? " is" : "s are", s->results[first].id);
 }
 
 /* `auto` has no golden of its own; neither has a CPU's anchor, nor a case that must fail. */
@@ -70,7 +71,8 @@ static bool blessable(const struct kg_session *s, size_t i, const bool *timed)
     return timed[i] && r->outcome == KG_RAN && !strcmp(r->backend, r->of.backend->name) && r->verdict != KG_XFAIL;
 }
 
-static int bless_one(struct kg_session *s, struct kg_goldens *goldens, struct kg_result *r, FILE *out, kg_error *ret_error)
+static int bless_one(struct kg_session *s, struct kg_goldens *goldens, struct kg_result *r, FILE *out,
+                     kg_error *ret_error)
 {
     char key[KG_ID_SIZE];
     struct kg_golden golden;

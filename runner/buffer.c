@@ -70,8 +70,8 @@ int kg_buffers_check_guards(const struct kg_buffers *buffers, kg_error *ret_erro
     for (int i = 0; i < buffers->count; i++) {
         const kg_tensor *tensor = &buffers->tensors[i];
         uint64_t before = 0, after = 0;
-        int status = ops->count_changed(buffers->context, buffers->blocks[i], KG_GUARD_BYTES, KG_GUARD, &before,
-                                        ret_error);
+        int status =
+            ops->count_changed(buffers->context, buffers->blocks[i], KG_GUARD_BYTES, KG_GUARD, &before, ret_error);
         if (!status)
             status = ops->count_changed(buffers->context, (char *)tensor->data + kg_tensor_bytes(tensor),
                                         tail_bytes(tensor), KG_GUARD, &after, ret_error);
@@ -92,8 +92,8 @@ int kg_buffers_digest(const struct kg_buffers *buffers, enum kg_role role, uint6
         uint64_t one = 0;
         if (tensor->role != role)
             continue;
-        int status = buffers->context->ops->digest(buffers->context, tensor->data, kg_tensor_bytes(tensor), &one,
-                                                   ret_error);
+        int status =
+            buffers->context->ops->digest(buffers->context, tensor->data, kg_tensor_bytes(tensor), &one, ret_error);
         if (status)
             return status;
         digest = kg_mix64(digest + one + (uint64_t)i);

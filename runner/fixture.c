@@ -82,8 +82,8 @@ int kg_fixture_reference(struct kg_fixture *fixture, kg_error *ret_error)
 static void merge(struct kg_figures *all, const struct kg_figures *one)
 {
     double n = (double)all->count, m = (double)one->count, total = n + m;
-    bool worse = all->count == 0 || (one->nonfinite && !all->nonfinite) ||
-                 (!all->nonfinite && one->max_abs > all->max_abs);
+    bool worse =
+        all->count == 0 || (one->nonfinite && !all->nonfinite) || (!all->nonfinite && one->max_abs > all->max_abs);
     if (worse) {
         all->worst_index = all->count + one->worst_index;
         all->worst_got = one->worst_got;

@@ -12,7 +12,7 @@ struct kg_host_state {
     kg_host host; /* first: services get back from it to the state */
     const char *const *library_paths;
     size_t n_library_paths;
-    const char *cache; /* folder; "" : none */
+    const char *cache;        /* folder; "" : none */
     const char *const *knobs; /* name=value */
     size_t n_knobs;
     struct {

@@ -132,22 +132,22 @@ enum kg_device_kind { KG_CPU = 1, KG_CUDA };
 
 typedef struct kg_device {
     enum kg_device_kind kind;
-    int index;         /* CUDA ordinal; 0 on the CPU */
-    char name[96];     /* product name as the driver or /proc/cpuinfo says it */
-    char arch[64];     /* key of goldens: h200, h100_80gb_hbm3, cpu_genuineintel_6_207 */
-    char uuid[64];     /* GPU-…; on the CPU the machine's name */
-    int cc_major;      /* compute capability; 0 on the CPU */
+    int index;     /* CUDA ordinal; 0 on the CPU */
+    char name[96]; /* product name as the driver or /proc/cpuinfo says it */
+    char arch[64]; /* key of goldens: h200, h100_80gb_hbm3, cpu_genuineintel_6_207 */
+    char uuid[64]; /* GPU-…; on the CPU the machine's name */
+    int cc_major;  /* compute capability; 0 on the CPU */
     int cc_minor;
     int units;         /* multiprocessors; on the CPU: threads that OpenMP may use */
     int clock_mhz_max; /* highest clock the device admits; 0 where it is not known */
     int fp64_ratio;    /* single-precision rate over double-precision rate (2 on H200, 64 on L4); 1 on the CPU */
     uint64_t memory_bytes;
-    uint64_t l2_bytes;              /* last-level cache */
-    uint64_t shared_bytes;          /* most shared memory a block may ask for; 0 on the CPU */
-    double peak_flops;              /* FLOP/s that no kernel can exceed (tensor cores, FP16); 0: not known */
-    double peak_bytes_per_s;        /* of device memory; 0: not known */
-    int driver_version;             /* as cuDriverGetVersion says it; 0 on the CPU */
-    char driver[32];                /* e.g. 580.159.03; empty on the CPU */
+    uint64_t l2_bytes;       /* last-level cache */
+    uint64_t shared_bytes;   /* most shared memory a block may ask for; 0 on the CPU */
+    double peak_flops;       /* FLOP/s that no kernel can exceed (tensor cores, FP16); 0: not known */
+    double peak_bytes_per_s; /* of device memory; 0: not known */
+    int driver_version;      /* as cuDriverGetVersion says it; 0 on the CPU */
+    char driver[32];         /* e.g. 580.159.03; empty on the CPU */
 } kg_device;
 
 /* Services of the host. Pointers stay valid while the module is loaded. */
@@ -186,8 +186,8 @@ typedef struct kg_op {
     int (*reference_cuda)(const void *problem, const kg_device *device, const kg_tensor *tensors, void *stream,
                           kg_error *ret_error);
 
-    double (*flops)(const void *problem);   /* floating-point operations of one call that the result needs */
-    double (*bytes)(const void *problem);   /* fewest bytes of one call: each input read once, each output written once */
+    double (*flops)(const void *problem); /* floating-point operations of one call that the result needs */
+    double (*bytes)(const void *problem); /* fewest bytes of one call: each input read once, each output written once */
     double (*queries)(const void *problem); /* what one call answers, for queries/s; NULL: 1 */
 } kg_op;
 
@@ -221,7 +221,7 @@ struct kg_backend {
     enum kg_device_kind device;
     const void *data; /* lets variants share code and keep names of their own */
 
-    kg_fields knobs;   /* over a struct of knobs_size bytes, filled from fallbacks and --knob */
+    kg_fields knobs; /* over a struct of knobs_size bytes, filled from fallbacks and --knob */
     size_t knobs_size;
 
     /* `auto` and its like: the first of these that supports and prepares the problem runs, and its golden judges.
@@ -250,7 +250,8 @@ struct kg_backend {
 /* ---- suites: tables of cases -------------------------------------------------------------------------------- */
 
 /* Error of an element: e = |got - ref|. It is bad when !(e <= bad_abs + bad_rel * |ref|). A non-finite element always
- * fails. All five limits must be given; INFINITY says that a limit is not meant to hold. bad_pct and bad_rel may be 0. */
+ * fails. All five limits must be given; INFINITY says that a limit is not meant to hold. bad_pct and bad_rel may
+ * be 0. */
 typedef struct kg_gates {
     double max_abs;  /* largest e */
     double mean_abs; /* mean of e */
@@ -299,8 +300,10 @@ typedef struct kg_xfails {
     size_t count;
 } kg_xfails;
 
+/* clang-format off */
 #define KG_TABLE(array) { (array), sizeof(array) / sizeof *(array), sizeof *(array) }
 #define KG_LIST(array) { (array), sizeof(array) / sizeof *(array) }
+/* clang-format on */
 
 typedef struct kg_suite {
     const char *name;
@@ -332,20 +335,20 @@ typedef struct kg_kernel {
 } kg_kernel;
 
 struct kg_module {
-    uint32_t abi;                                          /* KG_ABI */
+    uint32_t abi;                                            /* KG_ABI */
     uint32_t module_size, suite_size, op_size, backend_size; /* sizeof the structs: a stale build is refused */
     const char *name;
     const char *git_sha; /* 40 hex digits, or "" where the build saw no repository */
     bool git_dirty;
-    const char *flags;   /* compiler and options, for build_meta.json */
+    const char *flags; /* compiler and options, for build_meta.json */
     const kg_suite *const *suites;
     size_t n_suites;
     const kg_kernel *kernels;
     size_t n_kernels;
 };
 
-#define KG_MODULE_SIZES                                                                                               \
-    .abi = KG_ABI, .module_size = sizeof(struct kg_module), .suite_size = sizeof(kg_suite), .op_size = sizeof(kg_op), \
+#define KG_MODULE_SIZES                                                                                                \
+    .abi = KG_ABI, .module_size = sizeof(struct kg_module), .suite_size = sizeof(kg_suite), .op_size = sizeof(kg_op),  \
     .backend_size = sizeof(kg_backend)
 
 extern KG_EXPORT const struct kg_module kg_module;

@@ -38,8 +38,11 @@ static int add_lost(struct kg_session *s, const struct kg_golden *golden, kg_err
     lost->backend = (kg_backend){ .name = lost->backend_name, .device = s->device.kind };
     struct kg_result *r = &s->results[s->n_results++];
     *r = (struct kg_result){ .outcome = KG_ABSENT };
-    r->of = (struct kg_case){ .suite = &lost->suite, .backend = &lost->backend, .problem = lost->row,
-                              .shape = lost->shape, .kind = s->device.kind };
+    r->of = (struct kg_case){ .suite = &lost->suite,
+                              .backend = &lost->backend,
+                              .problem = lost->row,
+                              .shape = lost->shape,
+                              .kind = s->device.kind };
     snprintf(r->id, sizeof r->id, "%s", golden->key);
     snprintf(r->backend, sizeof r->backend, "%.60s", lost->backend_name);
     snprintf(r->note, sizeof r->note, "a golden is there, but the table has no such case (--bless --prune removes it)");

@@ -55,7 +55,8 @@ int main(int argc, char *argv[])
         exit_status = 0;
         break;
     case KG_COMMAND_VERSION:
-        printf("kgate %s%s%.12s%s\n", KG_VERSION, *KG_GIT_SHA ? " build " : "", KG_GIT_SHA, KG_GIT_DIRTY ? "-dirty" : "");
+        printf("kgate %s%s%.12s%s\n", KG_VERSION, *KG_GIT_SHA ? " build " : "", KG_GIT_SHA,
+               KG_GIT_DIRTY ? "-dirty" : "");
         exit_status = 0;
         break;
     }

@@ -85,8 +85,8 @@ static int time_window(kg_context *context, struct placed *placed, int calls, bo
     return KG_OK;
 }
 
-/* Calls that last at least window_us: from one call's time, corrected by the window's own time, since a launch by itself
- * costs more than a node of a graph. */
+/* Calls that last at least window_us: from one call's time, corrected by the window's own time, since a launch by
+ * itself costs more than a node of a graph. */
 static int first_window(kg_context *context, struct lane *lane, double window_us, kg_error *ret_error)
 {
     double us = 0;
@@ -165,9 +165,9 @@ static int warm_up(kg_context *context, struct lane *it, struct lane *anchor, co
 {
     double before = 0, before_anchor = 0, spent_us = 0;
     int still = 0, count = WARM_PAIRS, done = 0;
-    /* Every buffer set has its turn. */
+    /* Every buffer set has its turn; then the first ones again, since only a set's own times can stand still. */
     while (done < it->n_windows || (spent_us < WARM_MAX_US && !(spent_us > WARM_MIN_US && still >= 2))) {
-        int first = done % (MAX_PAIRS - WARM_PAIRS);
+        int first = done < it->n_windows ? done : 0;
         int status = run_batch(context, it, anchor, anchor_first, first, count, ret_error);
         if (status)
             return status;

@@ -16,8 +16,8 @@ struct kg_loaded {
  * A module stays loaded until exit: its tables are program text that everything points into. */
 int kg_module_open(const char *name, struct kg_loaded *ret_loaded, kg_error *ret_error);
 
-const kg_suite *kg_module_suite(const struct kg_module *module, const char *name);  /* NULL: none */
-const kg_backend *kg_suite_backend(const kg_suite *suite, const char *name);        /* NULL: none */
+const kg_suite *kg_module_suite(const struct kg_module *module, const char *name); /* NULL: none */
+const kg_backend *kg_suite_backend(const kg_suite *suite, const char *name);       /* NULL: none */
 
 /* The rows that backends of this kind take. */
 kg_table kg_suite_rows(const kg_suite *suite, enum kg_device_kind kind);

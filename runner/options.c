@@ -2,13 +2,12 @@
 #include "options.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <getopt.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command_line.h"
+#include "option_values.h"
 #include "provenance.h"
 
 #define MAX_CALLS 1000000 /* of --samples and --warmup */
@@ -127,144 +126,13 @@ void kg_options_help(FILE *out)
     fputs(help_text, out);
 }
 
-/* ---- lists ---- */
-
-static int push(const char ***list, size_t *count, const char *item, kg_error *ret_error)
-{
-    const char **grown = realloc(*list, (*count + 1) * sizeof **list);
-    if (!grown)
-        return kg_fail(ret_error, KG_ENOMEM, "out of memory");
-    *list = grown;
-    grown[(*count)++] = item;
-    return KG_OK;
-}
-
-/* Splits in place: argv is ours to write. */
-static int push_split(const char ***list, size_t *count, char *text, const char *option, kg_error *ret_error)
-{
-    if (!*text)
-        return kg_fail(ret_error, KG_EINVAL, "--%s: nothing given", option);
-    for (char *item = text, *next = NULL; item; item = next) {
-        next = strchr(item, ',');
-        if (next)
-            *next++ = '\0';
-        if (!*item)
-            return kg_fail(ret_error, KG_EINVAL, "--%s: an empty value between commas", option);
-        int status = push(list, count, item, ret_error);
-        if (status)
-            return status;
-    }
-    return KG_OK;
-}
-
-static int parse_u64(const char *text, uint64_t *ret_value)
-{
-    char *end = NULL;
-    errno = 0;
-    unsigned long long value = strtoull(text, &end, 10);
-    if (!isdigit((unsigned char)*text) || *end || errno)
-        return KG_EINVAL;
-    *ret_value = value;
-    return KG_OK;
-}
-
-static int take_seeds(struct kg_options *o, char *text, kg_error *ret_error)
-{
-    const char **items = NULL;
-    size_t count = 0;
-    int status = push_split(&items, &count, text, "seed", ret_error);
-    for (size_t i = 0; i < count && !status; i++) {
-        uint64_t seed = 0;
-        if (parse_u64(items[i], &seed)) {
-            status = kg_fail(ret_error, KG_EINVAL, "--seed %s: not a whole number", items[i]);
-            break;
-        }
-        for (size_t j = 0; j < o->selection.n_seeds && !status; j++)
-            if (o->selection.seeds[j] == seed)
-                status = kg_fail(ret_error, KG_EINVAL, "--seed %s: given twice", items[i]);
-        if (status)
-            break;
-        uint64_t *grown = realloc((uint64_t *)o->selection.seeds, (o->selection.n_seeds + 1) * sizeof *grown);
-        if (!grown) {
-            status = kg_fail(ret_error, KG_ENOMEM, "out of memory");
-            break;
-        }
-        grown[o->selection.n_seeds++] = seed;
-        o->selection.seeds = grown;
-    }
-    free(items);
-    return status;
-}
-
-static int take_sweep(struct kg_options *o, char *text, kg_error *ret_error)
-{
-    char *value = strchr(text, '=');
-    if (!value || value == text)
-        return kg_fail(ret_error, KG_EINVAL, "--set %s: FIELD=VALUE wanted", text);
-    *value++ = '\0';
-    for (size_t i = 0; i < o->selection.n_sweeps; i++)
-        if (!strcmp(o->selection.sweeps[i].field, text))
-            return kg_fail(ret_error, KG_EINVAL, "--set %s: given twice", text);
-    struct kg_sweep *grown = realloc((struct kg_sweep *)o->selection.sweeps, (o->selection.n_sweeps + 1) * sizeof *grown);
-    if (!grown)
-        return kg_fail(ret_error, KG_ENOMEM, "out of memory");
-    o->selection.sweeps = grown;
-    struct kg_sweep *sweep = &grown[o->selection.n_sweeps++];
-    *sweep = (struct kg_sweep){ .field = text };
-    return push_split((const char ***)&sweep->values, &sweep->n_values, value, "set", ret_error);
-}
-
-/* ---- values ---- */
-
-static int take_word(const char *option, const char *text, const char *const *words, int *ret_index, kg_error *ret_error)
-{
-    for (int i = 0; words[i]; i++) {
-        if (!strcmp(words[i], text)) {
-            *ret_index = i;
-            return KG_OK;
-        }
-    }
-    return kg_fail(ret_error, KG_EINVAL, "--%s %s: not one of its values; see kgate --help", option, text);
-}
-
-static int take_count(const char *option, const char *text, int min, int max, int *ret_value, kg_error *ret_error)
-{
-    uint64_t value = 0;
-    if (parse_u64(text, &value) || value < (uint64_t)min || value > (uint64_t)max)
-        return kg_fail(ret_error, KG_EINVAL, "--%s %s: a whole number from %d to %d wanted", option, text, min, max);
-    *ret_value = (int)value;
-    return KG_OK;
-}
-
-static int take_real(const char *option, const char *text, double max, double *ret_value, kg_error *ret_error)
-{
-    char *end = NULL;
-    double value = strtod(text, &end);
-    if (end == text || *end || !(value > 0 && value <= max))
-        return kg_fail(ret_error, KG_EINVAL, "--%s %s: a number over 0 and at most %g wanted", option, text, max);
-    *ret_value = value;
-    return KG_OK;
-}
-
-static int take_shard(struct kg_options *o, const char *text, kg_error *ret_error)
-{
-    const char *slash = strchr(text, '/');
-    uint64_t index = 0, count = 0;
-    char first[24] = "";
-    if (slash && (size_t)(slash - text) < sizeof first)
-        memcpy(first, text, (size_t)(slash - text));
-    if (!slash || parse_u64(first, &index) || parse_u64(slash + 1, &count) || index < 1 || index > count)
-        return kg_fail(ret_error, KG_EINVAL, "--shard %s: I/N with 1 <= I <= N wanted", text);
-    o->selection.shard = index;
-    o->selection.n_shards = count;
-    return KG_OK;
-}
+/* ---- options ---- */
 
 static int take_format(struct kg_options *o, const char *text, kg_error *ret_error)
 {
     static const char *const words[] = { "text", "tap", "json", NULL };
     int index = 0;
-    int status = take_word("format", text, words, &index, ret_error);
+    int status = kg_option_word("format", text, words, &index, ret_error);
     if (!status && o->command == KG_COMMAND_LIST && index == KG_FORMAT_TAP)
         status = kg_fail(ret_error, KG_EINVAL, "--format tap: kgate list knows text and json");
     o->format = (enum kg_format)index;
@@ -276,19 +144,19 @@ static int take_timing(struct kg_options *o, int id, const char *text, kg_error 
     static const char *const timers[] = { "graph", "event", NULL }, *const caches[] = { "warm", "cold", NULL };
     switch (id) {
     case OPT_TIMER:
-        return take_word("timer", text, timers, &o->timing.timer, ret_error);
+        return kg_option_word("timer", text, timers, &o->timing.timer, ret_error);
     case OPT_L2:
-        return take_word("l2", text, caches, &o->timing.l2, ret_error);
+        return kg_option_word("l2", text, caches, &o->timing.l2, ret_error);
     case OPT_SAMPLES:
-        return take_count("samples", text, 1, MAX_CALLS, &o->timing.samples, ret_error);
+        return kg_option_count("samples", text, 1, MAX_CALLS, &o->timing.samples, ret_error);
     case OPT_WARMUP:
-        return take_count("warmup", text, 0, MAX_CALLS, &o->timing.warmup, ret_error);
+        return kg_option_count("warmup", text, 0, MAX_CALLS, &o->timing.warmup, ret_error);
     case OPT_ROUNDS:
-        return take_count("rounds", text, KG_MIN_ROUNDS, KG_MAX_BLOCKS, &o->rounds, ret_error);
+        return kg_option_count("rounds", text, KG_MIN_ROUNDS, KG_MAX_BLOCKS, &o->rounds, ret_error);
     case OPT_THRESHOLD:
-        return take_real("threshold", text, 1000, &o->timing.threshold_pct, ret_error);
+        return kg_option_real("threshold", text, 1000, &o->timing.threshold_pct, ret_error);
     default:
-        return take_real("timeout", text, 86400, &o->timeout_s, ret_error);
+        return kg_option_real("timeout", text, 86400, &o->timeout_s, ret_error);
     }
 }
 
@@ -298,7 +166,7 @@ static int take_output(struct kg_options *o, int id, char *text, kg_error *ret_e
     int color = 0, status = KG_OK;
     switch (id) {
     case OPT_COLOR:
-        status = take_word("color", text, colors, &color, ret_error);
+        status = kg_option_word("color", text, colors, &color, ret_error);
         o->color = (enum kg_color)color;
         return status;
     case OPT_ALLOW_UNDECIDED:
@@ -309,7 +177,7 @@ static int take_output(struct kg_options *o, int id, char *text, kg_error *ret_e
     case OPT_SHUFFLE:
         o->shuffle = true;
         o->shuffle_seed_given = text != NULL;
-        if (text && parse_u64(text, &o->shuffle_seed))
+        if (text && kg_option_u64(text, &o->shuffle_seed))
             return kg_fail(ret_error, KG_EINVAL, "--shuffle=%s: not a whole number", text);
         return KG_OK;
     case OPT_GIT_SHA:
@@ -320,9 +188,9 @@ static int take_output(struct kg_options *o, int id, char *text, kg_error *ret_e
     case OPT_KNOB:
         if (!strchr(text, '=') || *text == '=')
             return kg_fail(ret_error, KG_EINVAL, "--knob %s: NAME=VALUE wanted", text);
-        return push(&o->knobs, &o->n_knobs, text, ret_error);
+        return kg_option_push(&o->knobs, &o->n_knobs, text, ret_error);
     case OPT_LIBRARY_PATH:
-        return push(&o->library_paths, &o->n_library_paths, text, ret_error);
+        return kg_option_push(&o->library_paths, &o->n_library_paths, text, ret_error);
     default:
         return take_format(o, text, ret_error);
     }
@@ -360,15 +228,16 @@ static int take(struct kg_options *o, int id, char *text, kg_error *ret_error)
     }
     switch (id) {
     case OPT_BACKEND:
-        return push_split((const char ***)&o->selection.backends, &o->selection.n_backends, text, "backend", ret_error);
+        return kg_option_push_split((const char ***)&o->selection.backends, &o->selection.n_backends, text, "backend",
+                                    ret_error);
     case OPT_EXCLUDE:
-        return push((const char ***)&o->selection.excludes, &o->selection.n_excludes, text, ret_error);
+        return kg_option_push((const char ***)&o->selection.excludes, &o->selection.n_excludes, text, ret_error);
     case OPT_SEED:
-        return take_seeds(o, text, ret_error);
+        return kg_option_seeds(&o->selection, text, ret_error);
     case OPT_SET:
-        return take_sweep(o, text, ret_error);
+        return kg_option_sweep(&o->selection, text, ret_error);
     case OPT_SHARD:
-        return take_shard(o, text, ret_error);
+        return kg_option_shard(&o->selection, text, ret_error);
     case OPT_TIMER:
     case OPT_L2:
     case OPT_SAMPLES:
@@ -418,14 +287,10 @@ static int command_of(const char *word, enum kg_command *ret_command, int *ret_m
         const char *word;
         enum kg_command command;
         int mask;
-    } commands[] = { { "run", KG_COMMAND_RUN, RUN },
-                     { "list", KG_COMMAND_LIST, LIST },
-                     { "doctor", KG_COMMAND_DOCTOR, DOCTOR },
-                     { "help", KG_COMMAND_HELP, 0 },
-                     { "--help", KG_COMMAND_HELP, 0 },
-                     { "version", KG_COMMAND_VERSION, 0 },
-                     { "--version", KG_COMMAND_VERSION, 0 },
-                     { "worker", KG_COMMAND_WORKER, 0 } };
+    } commands[] = { { "run", KG_COMMAND_RUN, RUN },          { "list", KG_COMMAND_LIST, LIST },
+                     { "doctor", KG_COMMAND_DOCTOR, DOCTOR }, { "help", KG_COMMAND_HELP, 0 },
+                     { "--help", KG_COMMAND_HELP, 0 },        { "version", KG_COMMAND_VERSION, 0 },
+                     { "--version", KG_COMMAND_VERSION, 0 },  { "worker", KG_COMMAND_WORKER, 0 } };
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         if (!strcmp(word, commands[i].word)) {
             *ret_command = commands[i].command;
@@ -467,14 +332,16 @@ static int parse_options(int argc, char *const argv[], int mask, struct kg_optio
             status = take(o, id, optarg, ret_error);
     }
     for (; !status && optind < argc; optind++)
-        status = push((const char ***)&o->selection.patterns, &o->selection.n_patterns, argv[optind], ret_error);
+        status =
+            kg_option_push((const char ***)&o->selection.patterns, &o->selection.n_patterns, argv[optind], ret_error);
     return status ? status : check_together(o, ret_error);
 }
 
 int kg_options_parse(int argc, char *const argv[], struct kg_options *ret_options, kg_error *ret_error)
 {
-    struct kg_options o = { .module = "attention", .device = "auto", .output = "results", .timeout_s = 60,
-                            .timing = { -1, -1, -1, -1, -1 } };
+    struct kg_options o = {
+        .module = "attention", .device = "auto", .output = "results", .timeout_s = 60, .timing = { -1, -1, -1, -1, -1 }
+    };
     int mask = 0;
     if (argc < 2)
         return kg_fail(ret_error, KG_EINVAL, "no command; see kgate --help");

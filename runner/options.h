@@ -6,14 +6,21 @@
 #include "plan.h"
 #include "timing.h"
 
-enum kg_command { KG_COMMAND_RUN, KG_COMMAND_LIST, KG_COMMAND_DOCTOR, KG_COMMAND_HELP, KG_COMMAND_VERSION, KG_COMMAND_WORKER };
+enum kg_command {
+    KG_COMMAND_RUN,
+    KG_COMMAND_LIST,
+    KG_COMMAND_DOCTOR,
+    KG_COMMAND_HELP,
+    KG_COMMAND_VERSION,
+    KG_COMMAND_WORKER
+};
 enum kg_format { KG_FORMAT_TEXT, KG_FORMAT_TAP, KG_FORMAT_JSON };
 enum kg_color { KG_COLOR_AUTO, KG_COLOR_ALWAYS, KG_COLOR_NEVER };
 
 /* Strings point into argv; lists are owned. */
 struct kg_options {
     enum kg_command command;
-    char line[1024]; /* the command as it was typed, quoted for a shell */
+    char line[1024];              /* the command as it was typed, quoted for a shell */
     const char *const *arguments; /* KG_COMMAND_WORKER: what follows it; NULL-terminated */
     struct kg_selection selection;
     const char *module, *device, *require_device, *expectations, *output, *junit, *cache, *reason, *git_sha;

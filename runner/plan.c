@@ -168,8 +168,8 @@ static int add_shape(struct builder *b, const kg_suite *suite, const void *row, 
     for (size_t i = 0; i < b->selection->n_sweeps; i++) {
         const struct kg_sweep *sweep = &b->selection->sweeps[i];
         char value[64];
-        int status = sweep_value(suite, shape->problem, sweep->field, sweep->values[choice[i]], value, sizeof value,
-                                 b->error);
+        int status =
+            sweep_value(suite, shape->problem, sweep->field, sweep->values[choice[i]], value, sizeof value, b->error);
         if (status)
             return status;
         if ((size_t)used < sizeof shape->name)

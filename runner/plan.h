@@ -12,7 +12,8 @@ struct kg_sweep {
 };
 
 struct kg_selection {
-    const char *const *patterns, *const *excludes; /* shell globs over ids; a leading part up to a '/' selects all below */
+    const char *const *patterns, *const
+                                     *excludes; /* shell globs over ids; a leading part up to a '/' selects all below */
     size_t n_patterns, n_excludes;
     const char *const *backends; /* names; none: all */
     size_t n_backends;
@@ -39,7 +40,8 @@ void kg_plan_done(struct kg_plan *plan);
 
 /* The problem of a shape by its name, `row` or `row@field=value,…`, as the plan made it for backends of this kind;
  * free() it. */
-int kg_plan_problem(const kg_suite *suite, enum kg_device_kind kind, const char *shape, void **ret_problem, kg_error *ret_error);
+int kg_plan_problem(const kg_suite *suite, enum kg_device_kind kind, const char *shape, void **ret_problem,
+                    kg_error *ret_error);
 
 /* suite/shape/sSEED/backend; and the golden's key suite/shape/backend, for a backend by name. */
 void kg_case_id(const struct kg_case *of, char *ret_id, size_t size);

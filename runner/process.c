@@ -33,7 +33,8 @@ static int spawn(const char *const *arguments, const char *log_path, int job, in
         argv[2 + i] = arguments[i];
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, 1, log_path ? log_path : "/dev/null", O_WRONLY | O_CREAT | O_APPEND, 0666);
+    posix_spawn_file_actions_addopen(&actions, 1, log_path ? log_path : "/dev/null", O_WRONLY | O_CREAT | O_APPEND,
+                                     0666);
     posix_spawn_file_actions_adddup2(&actions, 1, 2);
     posix_spawn_file_actions_adddup2(&actions, job, KG_WORKER_JOB);
     posix_spawn_file_actions_adddup2(&actions, messages, KG_WORKER_MESSAGES);

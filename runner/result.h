@@ -42,17 +42,17 @@ enum kg_phase { KG_NOT_RUN, KG_PREPARE, KG_CORRECTNESS, KG_TIMING, KG_DONE };
 
 /* What became of a case before judging. */
 enum kg_outcome {
-    KG_RAN,       /* correctness was compared, and it may have been timed */
-    KG_SKIPPED,   /* cannot run here: note */
-    KG_BROKEN,    /* crash, hang, device error, guard band or input overwritten: note */
-    KG_DEFERRED,  /* right; time is measured on the shape's first seed */
-    KG_ABSENT,    /* golden without a case (LOST): note */
+    KG_RAN,      /* correctness was compared, and it may have been timed */
+    KG_SKIPPED,  /* cannot run here: note */
+    KG_BROKEN,   /* crash, hang, device error, guard band or input overwritten: note */
+    KG_DEFERRED, /* right; time is measured on the shape's first seed */
+    KG_ABSENT,   /* golden without a case (LOST): note */
 };
 
 /* One case in one worker. Times are per call. */
 struct kg_block {
     int round;
-    int calls; /* launches in a window */
+    int calls;            /* launches in a window */
     double p50_us;        /* median of the windows of each buffer set, averaged over the sets */
     double anchor_p50_us; /* the same of the anchor; 0: no anchor */
     double log_ratio;     /* the same of log(case / anchor) over neighbouring windows; 0: no anchor */
@@ -67,11 +67,11 @@ enum kg_judge { KG_JUDGE_RAW, KG_JUDGE_RATIO };
 struct kg_judgement {
     bool judged;
     enum kg_judge judge;
-    double golden_us;     /* what p50_us was compared with (RATIO: the golden's p50, for display) */
-    double change_pct;    /* + is slower */
-    double margin_pct;    /* half-width of the confidence interval of change_pct */
+    double golden_us;  /* what p50_us was compared with (RATIO: the golden's p50, for display) */
+    double change_pct; /* + is slower */
+    double margin_pct; /* half-width of the confidence interval of change_pct */
     double threshold_pct;
-    bool same_code;       /* identity equals the golden's */
+    bool same_code; /* identity equals the golden's */
 };
 
 struct kg_result {
@@ -89,11 +89,11 @@ struct kg_result {
 
     struct kg_block blocks[KG_MAX_BLOCKS];
     int n_blocks;
-    struct kg_stats time_us;   /* over all samples of all blocks; p50 is the median of the blocks' p50s */
-    double tick_us;            /* of the timer */
+    struct kg_stats time_us;      /* over all samples of all blocks; p50 is the median of the blocks' p50s */
+    double tick_us;               /* of the timer */
     double flops, bytes, queries; /* of one call */
     double tflop_per_s, gb_per_s, queries_per_s, roofline_pct; /* at p50; 0 where not timed */
-    bool impossible; /* p50 under what the machine could physically do */
+    bool impossible;                                           /* p50 under what the machine could physically do */
 
     char identity[1024]; /* library text, kernels and code hashes */
     char pin[480];

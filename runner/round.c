@@ -16,7 +16,7 @@ struct pump {
     const struct kg_round_options *options;
     struct kg_result *results;
     size_t n_results;
-    bool *ended; /* by the job's order */
+    bool *ended;   /* by the job's order */
     size_t active; /* place in the job of the case at hand; n_cases: none */
     bool bye, stop, timed_out;
 };
@@ -90,7 +90,8 @@ static int run_worker(struct pump *p, kg_error *ret_error)
         const char *line = NULL;
         size_t length = 0;
         enum kg_read got;
-        while (!p->stop && (got = kg_process_read_line(&process, p->options->timeout_s, &line, &length)) != KG_READ_END) {
+        while (!p->stop &&
+               (got = kg_process_read_line(&process, p->options->timeout_s, &line, &length)) != KG_READ_END) {
             p->timed_out = got == KG_READ_TIMEOUT;
             if (p->timed_out)
                 break;

@@ -242,7 +242,8 @@ int kg_command_run(const struct kg_options *options, kg_error *ret_error)
         fprintf(stderr, "kgate: %zu cases are for the %s (--device)\n", session.n_other_kind,
                 session.device.kind == KG_CUDA ? "CPU" : "GPU");
     if (session.run.allow_undecided && !options->allow_undecided && !options->bless)
-        fprintf(stderr, "kgate: %s has no golden file yet: times are measured and judged by nothing (--allow-undecided=new)\n",
+        fprintf(stderr,
+                "kgate: %s has no golden file yet: times are measured and judged by nothing (--allow-undecided=new)\n",
                 session.device.arch);
     status = run_rounds(&rounds, ret_error);
     session.run.seconds = now_s() - started_s;

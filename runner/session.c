@@ -84,8 +84,8 @@ static int check_required(const struct kg_session *s, kg_error *ret_error)
     const char *kind = s->device.kind == KG_CUDA ? "cuda" : "cpu";
     if (!wanted || !strcmp(wanted, kind) || !strcmp(wanted, s->device.arch))
         return KG_OK;
-    return kg_fail(ret_error, KG_EINVAL, "required device %s is absent: this is %s (%s)%s%s", wanted, s->device.arch, kind,
-                   *s->no_cuda ? "; " : "", s->no_cuda);
+    return kg_fail(ret_error, KG_EINVAL, "required device %s is absent: this is %s (%s)%s%s", wanted, s->device.arch,
+                   kind, *s->no_cuda ? "; " : "", s->no_cuda);
 }
 
 /* ---- folders ---- */

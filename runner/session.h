@@ -13,7 +13,7 @@ struct kg_session {
     struct kg_loaded module;
     struct kg_plan plan;
     kg_device device;
-    char no_cuda[400]; /* why the CUDA cases of the plan are skipped; "" : they run, or there are none */
+    char no_cuda[400];   /* why the CUDA cases of the plan are skipped; "" : they run, or there are none */
     size_t n_other_kind; /* cases selected that are of the other kind of device, left out */
     struct kg_goldens goldens;
     char expectations[KG_PATH_SIZE]; /* folder */

@@ -92,7 +92,8 @@ int kg_subject_make_ring(struct kg_subject *subject, const struct kg_fixture *fi
     subject->n_used = 0;
     int status = KG_OK;
     for (size_t i = 0; i < sets && !status; i++) {
-        status = kg_buffers_new(fixture->context, fixture->buffers.tensors, fixture->buffers.count, &ring[i], ret_error);
+        status =
+            kg_buffers_new(fixture->context, fixture->buffers.tensors, fixture->buffers.count, &ring[i], ret_error);
         if (!status)
             status = kg_buffers_copy_inputs(&ring[i], &fixture->buffers, ret_error);
         if (!status)

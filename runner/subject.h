@@ -13,9 +13,9 @@ struct kg_subject {
     kg_identity identity;
     const struct kg_buffers *ring; /* sets that calls are given */
     int n_ring;
-    bool rotates;  /* every call takes the next set; otherwise all take set `place` */
+    bool rotates; /* every call takes the next set; otherwise all take set `place` */
     unsigned place;
-    int n_used; /* leading sets that calls were given since the ring was made or measuring began */
+    int n_used;                  /* leading sets that calls were given since the ring was made or measuring began */
     struct kg_buffers *own_ring; /* freed with the subject; NULL while it uses the fixture's buffers */
 };
 

@@ -2,7 +2,8 @@
 #include "timing.h"
 
 #define GPU_WINDOW_US 200.0
-#define CPU_WINDOW_US 250.0 /* shorter than a scheduler's slice: on a busy machine most windows are still undisturbed */
+#define CPU_WINDOW_US 250.0 /* shorter than a scheduler's slice: on a busy machine most windows are still undisturbed  \
+                             */
 #define GPU_BLOCK_US 200e3
 #define CPU_BLOCK_US 400e3
 #define GPU_PLACEMENTS 32
@@ -19,7 +20,8 @@ static double threshold_of(const kg_suite *suite, enum kg_device_kind kind, doub
     return suite->time.regress_pct > 0 ? suite->time.regress_pct : 2.0;
 }
 
-struct kg_timing kg_timing_of(const kg_suite *suite, enum kg_device_kind kind, const struct kg_timing_overrides *overrides)
+struct kg_timing kg_timing_of(const kg_suite *suite, enum kg_device_kind kind,
+                              const struct kg_timing_overrides *overrides)
 {
     const kg_time_policy *policy = &suite->time;
     struct kg_timing timing = {

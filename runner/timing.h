@@ -19,14 +19,15 @@ struct kg_timing_overrides {
 struct kg_timing {
     enum kg_timer timer;
     enum kg_l2 l2;
-    int warmup, samples;  /* KG_TIMER_EVENT: calls */
-    double window_us;     /* KG_TIMER_GRAPH: shortest window; on the CPU too, where it is a loop of calls */
-    int placements;       /* warm cache: buffer sets that a block's windows take turns on */
-    double block_us;      /* time in windows that a block aims at, the case's and its anchor's together */
+    int warmup, samples; /* KG_TIMER_EVENT: calls */
+    double window_us;    /* KG_TIMER_GRAPH: shortest window; on the CPU too, where it is a loop of calls */
+    int placements;      /* warm cache: buffer sets that a block's windows take turns on */
+    double block_us;     /* time in windows that a block aims at, the case's and its anchor's together */
     double threshold_pct;
 };
 
-struct kg_timing kg_timing_of(const kg_suite *suite, enum kg_device_kind kind, const struct kg_timing_overrides *overrides);
+struct kg_timing kg_timing_of(const kg_suite *suite, enum kg_device_kind kind,
+                              const struct kg_timing_overrides *overrides);
 struct kg_contract kg_timing_contract(const struct kg_timing *timing);
 
 #endif

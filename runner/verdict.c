@@ -216,8 +216,8 @@ static enum kg_verdict judge_blocks(struct kg_result *result, const struct kg_go
     double blocks[KG_MAX_BLOCKS];
     ask(result, golden, blocks, &question);
     if (!same_card)
-        question.threshold_pct = fmax(question.threshold_pct, judgement->judge == KG_JUDGE_RATIO ? question.floor_pct
-                                                                                                 : KG_CARD_SPREAD_PCT);
+        question.threshold_pct =
+            fmax(question.threshold_pct, judgement->judge == KG_JUDGE_RATIO ? question.floor_pct : KG_CARD_SPREAD_PCT);
     judgement->judged = true;
     judgement->golden_us = golden->p50_us;
     judgement->threshold_pct = question.threshold_pct;

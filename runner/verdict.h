@@ -11,14 +11,15 @@ struct kg_policy {
     const char *device_uuid; /* of this run: another card judges by ratio only */
     struct kg_contract contract;
     int min_blocks, max_blocks;
-    bool timed;              /* false: --no-time, or a suite that is correctness only */
-    bool is_cpu_anchor;      /* judges the others by ratio; its own absolute time travels badly, so nothing judges it */
-    const char *xfail;       /* reason of the row that says it must fail; NULL: none */
+    bool timed;         /* false: --no-time, or a suite that is correctness only */
+    bool is_cpu_anchor; /* judges the others by ratio; its own absolute time travels badly, so nothing judges it */
+    const char *xfail;  /* reason of the row that says it must fail; NULL: none */
 };
 
 /* Width of the interval in standard errors: one-sided error 0.13% a look. */
 #define KG_TIME_Z 3.0
-/* Least threshold for a raw time against the golden of another card of the model: cards of one model differ by 8%, as published. */
+/* Least threshold for a raw time against the golden of another card of the model: cards of one model differ by 8%, as
+ * published. */
 #define KG_CARD_SPREAD_PCT 10.0
 /* Weight of the prior, in blocks: the floor is two standard deviations as seen over about so many. */
 #define KG_TIME_PRIOR_BLOCKS 6

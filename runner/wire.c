@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const type_names[] = { "devices", "begin", "ready", "figures", "block", "skip", "broken", "end", "bye" };
+static const char *const type_names[] = { "devices", "begin",  "ready", "figures", "block",
+                                          "skip",    "broken", "end",   "bye" };
 
 static cJSON *message(enum kg_message_type type, size_t index)
 {
@@ -126,11 +127,11 @@ int kg_wire_read_devices(const char *line, size_t length, kg_device *ret_devices
         return status;
     int count = 0;
     const cJSON *item;
-    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(root, "devices"))
-        if (count < max) {
-            ret_devices[count] = (kg_device){ 0 };
-            device_from_json(item, &ret_devices[count++]);
-        }
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(root, "devices")) if (count < max)
+    {
+        ret_devices[count] = (kg_device){ 0 };
+        device_from_json(item, &ret_devices[count++]);
+    }
     get_text(root, "why", why, sizeof why);
     cJSON_Delete(root);
     if (!count)
@@ -185,9 +186,9 @@ static void apply_ready(const cJSON *root, struct kg_result *result)
                                        .memory_nodes = get_int(root, "memory_nodes"),
                                        .other_nodes = get_int(root, "other_nodes") };
     const cJSON *name;
-    cJSON_ArrayForEach(name, cJSON_GetObjectItemCaseSensitive(root, "names"))
-        if (launch->n_names < KG_MAX_KERNELS && cJSON_IsString(name))
-            snprintf(launch->names[launch->n_names++], sizeof launch->names[0], "%s", name->valuestring);
+    cJSON_ArrayForEach(name, cJSON_GetObjectItemCaseSensitive(root, "names")) if (launch->n_names < KG_MAX_KERNELS &&
+                                                                                  cJSON_IsString(name))
+        snprintf(launch->names[launch->n_names++], sizeof launch->names[0], "%s", name->valuestring);
 }
 
 void kg_wire_figures(FILE *out, size_t index, const struct kg_figures *f, uint64_t digest)
@@ -237,9 +238,10 @@ static void apply_figures(const cJSON *root, struct kg_result *result)
 
 static cJSON *state_to_json(const struct kg_device_state *s)
 {
-    const double values[] = { s->sm_clock_mhz, s->memory_clock_mhz, s->temperature_c,
-                              s->utilisation_pct, s->power_w, s->power_limit_w,
-                              (double)s->throttle_reasons, s->other_processes };
+    const double values[] = {
+        s->sm_clock_mhz,  s->memory_clock_mhz,         s->temperature_c,  s->utilisation_pct, s->power_w,
+        s->power_limit_w, (double)s->throttle_reasons, s->other_processes
+    };
     return cJSON_CreateDoubleArray(values, sizeof values / sizeof *values);
 }
 
@@ -278,8 +280,7 @@ static double *get_doubles(const cJSON *array, size_t *ret_count)
     const cJSON *item;
     *ret_count = values ? count : 0;
     if (values)
-        cJSON_ArrayForEach(item, array)
-            values[i++] = cJSON_GetNumberValue(item);
+        cJSON_ArrayForEach(item, array) values[i++] = cJSON_GetNumberValue(item);
     return values;
 }
 
@@ -295,8 +296,8 @@ static void apply_block(const cJSON *root, struct kg_result *result)
                                 .log_ratio = get_real(root, "log_ratio") };
     result->tick_us = get_real(root, "tick_us");
     block->samples_us = get_doubles(cJSON_GetObjectItemCaseSensitive(root, "us"), &block->n_samples);
-    block->anchor_samples_us = get_doubles(cJSON_GetObjectItemCaseSensitive(root, "anchor_us"),
-                                           &block->n_anchor_samples);
+    block->anchor_samples_us =
+        get_doubles(cJSON_GetObjectItemCaseSensitive(root, "anchor_us"), &block->n_anchor_samples);
     state_from_json(cJSON_GetObjectItemCaseSensitive(root, "before"), &block->before);
     state_from_json(cJSON_GetObjectItemCaseSensitive(root, "after"), &block->after);
 }

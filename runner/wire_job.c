@@ -88,9 +88,7 @@ static int get_list(const cJSON *root, const char *name, const char ***ret_items
     const char **items = calloc((size_t)cJSON_GetArraySize(list) + 1, sizeof *items);
     if (!items)
         return KG_ENOMEM;
-    cJSON_ArrayForEach(item, list)
-        if (cJSON_IsString(item))
-            items[count++] = item->valuestring;
+    cJSON_ArrayForEach(item, list) if (cJSON_IsString(item)) items[count++] = item->valuestring;
     *ret_items = items;
     *ret_count = count;
     return KG_OK;

@@ -82,7 +82,8 @@ static int tell_ready(struct worker *w, const struct kg_job_case *one, struct kg
         kg_knobs_format(subject->backend, subject->knobs, r->knobs, sizeof r->knobs);
     int status = KG_OK;
     if (inspect)
-        status = kg_identity_of(w->context, &w->module, subject, &r->launch, r->identity, sizeof r->identity, ret_error);
+        status =
+            kg_identity_of(w->context, &w->module, subject, &r->launch, r->identity, sizeof r->identity, ret_error);
     else
         snprintf(r->identity, sizeof r->identity, "%s", subject->identity.text);
     if (!status)
@@ -196,8 +197,8 @@ static int time_case(struct worker *w, const struct kg_job_case *one, struct kg_
     if (!status)
         status = tell_ready(w, one, subject, true, anchor, anchor_identity, ret_error);
     if (!status)
-        status = kg_measure_block(w->context, subject, anchor, &timing,
-                                  kg_mix64(w->job->order_seed + one->index), &block, ret_error);
+        status = kg_measure_block(w->context, subject, anchor, &timing, kg_mix64(w->job->order_seed + one->index),
+                                  &block, ret_error);
     if (!status)
         status = check_timed(w, subject, digest, ret_error);
     if (!status) {
