@@ -6,28 +6,17 @@ set -eu -o pipefail
 on=(--module "$(dirname "$modules")/../examples/saxpy.so" --expectations goldens)
 case=saxpy/in_cache/s1/plain
 
-# A machine may be too busy to decide, which is UNSURE and never another verdict: asked again, then.
-walk() {
-    local try
-    for try in 1 2 3 4 5; do
-        gate run "${on[@]}" --format json "$@"
-        [ "$status" = 4 ] || break
-        [ "$(verdict $case)" = UNSURE ] || break
-        echo "try $try: $(reason $case)"
-    done
-}
-
 gate list "${on[@]:0:2}"
 expect 'its cases' "$(tr '\n' ' ' <"$scratch/out")" "$case saxpy/in_cache/s1/reference_loop "
 expect 'at most 60 lines' "$(($(wc -l <"$here/../../examples/saxpy.c") <= 60))" 1
-walk
+decide $case "${on[@]}"
 expect 'no golden yet: status' "$status" 4
 expect 'no golden yet' "$(verdict $case)" UNGATED
 bless "${on[@]}" --reason 'first times'
-walk --knob repeat=2
+decide $case "${on[@]}" --knob repeat=2
 expect 'slowed down: status' "$status" 3
 expect 'slowed down' "$(verdict $case)" SLOW
-walk
+decide $case "${on[@]}"
 expect 'as it was: status' "$status" 0
 expect 'as it was' "$(verdict $case)" PASS
 finish

@@ -38,6 +38,19 @@ bless() {
     expect "bless $*: status" "$status" 0
 }
 
+# decide ID ARGUMENT... -- gate run as JSON. A machine may be too busy to decide, which is UNSURE and never another
+# verdict: asked again, then.
+decide() {
+    local id=$1 try
+    shift
+    for try in 1 2 3 4 5; do
+        gate run --format json "$@"
+        [ "$status" = 4 ] || break
+        [ "$(verdict "$id")" = UNSURE ] || break
+        echo "try $try: $(reason "$id")"
+    done
+}
+
 # expect WHAT GOT WANTED
 expect() {
     if [ "$2" = "$3" ]; then

@@ -7,38 +7,26 @@ set -eu -o pipefail
 on=(--module "$broken" 'speed/*/s0/knobbed' --set n=8192 --expectations goldens)
 case=speed/plain@n=8192/s0/knobbed
 
-# speed ARGUMENT... -- gates the case. A machine may be too busy to decide, which is UNSURE and never another verdict:
-# asked again, then.
-speed() {
-    local try
-    for try in 1 2 3 4 5; do
-        gate run "${on[@]}" --format json "$@"
-        [ "$status" = 4 ] || break
-        [ "$(verdict $case)" = UNSURE ] || break
-        echo "try $try: $(reason $case)"
-    done
-}
-
-speed
+decide $case "${on[@]}"
 expect 'no golden yet: status' "$status" 4
 expect 'no golden yet' "$(verdict $case)" UNGATED
 bless "${on[@]}" --reason 'as it should be'
 expect 'bless: one golden' "$(jq -r '.cases[].key' goldens/expectations_cpu_*.json)" speed/plain@n=8192/knobbed
 before=$(sum goldens)
 
-speed
+decide $case "${on[@]}"
 expect 'unchanged: status' "$status" 0
 expect 'unchanged' "$(verdict $case)" PASS
-speed --knob extra_pct=30
+decide $case "${on[@]}" --knob extra_pct=30
 expect '30% slower: status' "$status" 3
 expect '30% slower' "$(verdict $case)" SLOW
 expect '30% slower: 15 to 45% by the ratio to the anchor' \
     "$(results '.results[0] | .judge == "ratio" and .change_pct > 15 and .change_pct < 45')" true
 expect '30% slower: says what changed' "$(reason $case | grep -c 'code changed since the golden' || true)" 1
 expect '30% slower: the knob is recorded' "$(results '.results[0].knobs')" extra_pct=30
-speed --knob extra_pct=30 --threshold 300
+decide $case "${on[@]}" --knob extra_pct=30 --threshold 300
 expect '30% slower, 300% allowed: status' "$status" 0
-speed
+decide $case "${on[@]}"
 expect 'as it was: status' "$status" 0
 expect 'as it was' "$(verdict $case)" PASS
 expect 'goldens are what they were' "$(sum goldens)" "$before"
