@@ -1,6 +1,7 @@
 /* bless.c -- goldens from a run, under the folder's lock, all in one write. */
 #include "bless.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "schedule.h"
@@ -114,20 +115,31 @@ int kg_bless(struct kg_session *s, const bool *timed, FILE *out, kg_error *ret_e
 {
     struct kg_goldens fresh = { 0 };
     int lock = -1;
+    char *said = NULL; /* printed once it is true */
+    size_t length = 0;
     int status = refuse_wrong(s, ret_error);
     if (!status)
         status = kg_goldens_lock(s->expectations, &lock, ret_error);
     if (status)
         return status;
-    status = kg_goldens_load(s->expectations, s->device.arch, &fresh, ret_error); /* another bless may have written */
+    FILE *lines = open_memstream(&said, &length);
+    if (!lines)
+        status = kg_fail(ret_error, KG_ENOMEM, "out of memory for a bless");
+    if (!status) /* again: another bless may have written */
+        status = kg_goldens_load(s->expectations, s->device.arch, &fresh, ret_error);
     for (size_t i = 0; i < s->n_results && !status; i++)
         if (blessable(s, i, timed))
-            status = bless_one(s, &fresh, &s->results[i], out, ret_error);
+            status = bless_one(s, &fresh, &s->results[i], lines, ret_error);
     if (!status && s->options->prune)
-        prune(s, &fresh, out);
+        prune(s, &fresh, lines);
     if (!status)
         status = kg_goldens_save(&fresh, s->expectations, ret_error);
     kg_goldens_unlock(lock);
+    if (lines)
+        fclose(lines);
+    if (!status && said)
+        fputs(said, out);
+    free(said);
     if (status) {
         kg_goldens_done(&fresh);
         return status;

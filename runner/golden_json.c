@@ -2,6 +2,7 @@
  * golden_file.c. A new member of struct kg_golden needs a row in a table below, and a new schema number. */
 #include "golden.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -255,6 +256,32 @@ static int check_whole(const struct kg_golden *golden, bool with_ratios, int n_r
     return 0;
 }
 
+/* suite/shape/backend: three names, the shape's with @field=value,… where it was swept. */
+static bool key_valid(const char *key)
+{
+    int slashes = 0;
+    for (const char *c = key; *c; c++) {
+        if (*c == '/' && (c == key || c[-1] == '/' || !c[1]))
+            return false;
+        slashes += *c == '/';
+        if (!isalnum((unsigned char)*c) && !strchr("_-./@=,+", *c))
+            return false;
+    }
+    return slashes == 2;
+}
+
+static int check_names(const struct kg_golden *golden, kg_error *ret_error)
+{
+    const struct kg_contract *contract = &golden->contract;
+    if (!key_valid(golden->key))
+        return kg_fail(ret_error, KG_EINVAL, "\"key\" is not suite/shape/backend");
+    if (strcmp(contract->timer, "graph") != 0 && strcmp(contract->timer, "event") != 0)
+        return kg_fail(ret_error, KG_EINVAL, "\"timer\" is neither graph nor event");
+    if (strcmp(contract->l2, "warm") != 0 && strcmp(contract->l2, "cold") != 0)
+        return kg_fail(ret_error, KG_EINVAL, "\"l2\" is neither warm nor cold");
+    return KG_OK;
+}
+
 int kg_golden_from_json(const struct cJSON *object, struct kg_golden *ret_golden, kg_error *ret_error)
 {
     struct kg_golden golden = { .key = "" };
@@ -273,7 +300,8 @@ int kg_golden_from_json(const struct cJSON *object, struct kg_golden *ret_golden
         if ((with_anchor || !groups[i].with_anchor) &&
             (status = read_group(object, &groups[i], &golden, ret_error)) < 0)
             return status;
-    if ((status = check_whole(&golden, with_anchor, n_ratios, ret_error)) < 0)
+    if ((status = check_names(&golden, ret_error)) < 0 ||
+        (status = check_whole(&golden, with_anchor, n_ratios, ret_error)) < 0)
         return status;
     *ret_golden = golden;
     return 0;

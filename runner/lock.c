@@ -17,7 +17,10 @@ int kg_lock_device(const char *uuid, void (*waiting)(const char *holder), kg_err
         path[used++] = isalnum((unsigned char)*c) ? *c : '_';
     snprintf(path + used, sizeof path - (size_t)used, ".lock");
     mode_t mask = umask(0); /* another user's run must be able to wait for it */
-    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    /* Without O_CREAT first: of another user's file in a sticky folder it is refused (fs.protected_regular). */
+    int file = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (file < 0 && errno == ENOENT)
+        file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     umask(mask);
     if (file < 0)
         return kg_fail(ret_error, KG_EIO, "cannot open the device's lock %s: %s", path, strerror(errno));

@@ -80,8 +80,8 @@ stale() { # stale WHAT REASON OPTION...
     gate run --module "$broken" --seed 0 --expectations goldens speed/plain/s0/good "$@" --allow-undecided
     expect "$what, allowed: status" "$status" 0
 }
-stale 'golden by events, run by windows' 'stale: the golden was timed by event, warm L2' --timer graph
-stale 'golden of warm caches, run cold' 'this run by event, cold L2' "${quick[@]}" --l2 cold
+stale 'golden by windows, run by events' 'stale: the golden was timed by graph, warm L2' "${hasty[@]}"
+stale 'golden of warm caches, run cold' 'this run by graph, cold L2' "${quick[@]}" --l2 cold
 rm "$file"
 stale 'no golden' 'no golden on this architecture' "${quick[@]}"
 gate run "${on[@]}" speed --no-time

@@ -23,7 +23,7 @@ junit() { # junit FILE -- holds to the schema, and names are unique
 
 # ---- the files of a run with every kind of verdict that a CPU can have ----
 
-gate run --module "$broken" 'output/*' 'late/*' 'skipped/*' 'expected/*' elsewhere --device auto "${quick[@]}" \
+gate run --module "$broken" 'output/*' 'late/*' 'skipped/*' 'expected/*' elsewhere --device auto "${hasty[@]}" \
     --junit junit.xml --format json --timeout 20
 expect 'all kinds: status' "$status" 1
 expect 'all kinds: verdicts' "$(results '[.counts | to_entries[] | select(.value > 0) | .key] | sort | join(" ")')" \
@@ -116,7 +116,7 @@ expect '--fail-fast: one failed' "$(results '[.counts.ERROR, .counts.FAIL] | add
 expect '--fail-fast: the rest did not pass' "$(results '.counts.PASS < 2 and .counts.SKIP > 10')" true
 expect '--fail-fast: and says so' "$(results '[.results[] | select(.reason | test("fail-fast"))] | length > 10')" true
 order() { # the order in which a run took its cases, those of another length each: they print as they are called
-    gate run --module "$broken" told --set n=100,200,300,400,500,600,700,800 "${quick[@]}" --shuffle="$1"
+    gate run --module "$broken" told --set n=100,200,300,400,500,600,700,800 "${hasty[@]}" --shuffle="$1"
     expect "--shuffle=$1: recorded" "$(jq .shuffle_seed results/latest/build_meta.json)" "$1"
     sed -n 's/a kernel of \([0-9]*\) prints.*/\1/p' results/latest/workers.log | uniq | paste -s -d ' ' >"order$2"
 }

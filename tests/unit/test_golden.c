@@ -352,7 +352,7 @@ static void set_without_cases_and_case_without_anchor(void **state)
     assert_true(goldens.exists);
     assert_int_equal(goldens.count, 0);
 
-    struct kg_golden golden = golden_of("k", 5);
+    struct kg_golden golden = golden_of("s/k/b", 5);
     golden.anchor[0] = 0;
     golden.judge = KG_JUDGE_RAW;
     assert_int_equal(kg_goldens_put(&goldens, &golden, false, NULL), 0);
@@ -573,9 +573,9 @@ static void concurrent_blesses_lose_nothing(void **state)
         if (children[i] > 0)
             continue;
         struct kg_goldens goldens;
-        struct kg_golden golden = golden_of("k", 5);
+        struct kg_golden golden = golden_of("s/k/b", 5);
         int lock = -1;
-        (void)snprintf(golden.key, sizeof golden.key, "case%02d", i);
+        (void)snprintf(golden.key, sizeof golden.key, "s/case%02d/b", i);
         bool ok = kg_goldens_lock(*state, &lock, NULL) == 0 && kg_goldens_load(*state, "h200", &goldens, NULL) == 0;
         (void)usleep(2000);
         ok = ok && kg_goldens_put(&goldens, &golden, false, NULL) == 0 && kg_goldens_save(&goldens, *state, NULL) == 0;
