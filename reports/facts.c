@@ -333,11 +333,18 @@ static void add_case_options(char *line, const struct kg_result *result)
     kg_text_add(line, KG_LINE, " --seed %llu", (unsigned long long)result->of.seed);
 }
 
+/* The first word of the command, as it was typed: the program may not be on the PATH. */
+int kg_fact_program(const struct kg_run *run)
+{
+    const char *end = run->command[0] == '\'' ? strchr(run->command + 1, '\'') : NULL;
+    return end ? (int)(end - run->command) + 1 : (int)strcspn(run->command, " ");
+}
+
 void kg_fact_command(const struct kg_run *run, const struct kg_result *result, const char *options, char *ret_line)
 {
     enum kg_device_kind kind = result->of.kind ? result->of.kind : run->device.kind;
     *ret_line = '\0';
-    kg_text_add(ret_line, KG_LINE, "kgate run");
+    kg_text_add(ret_line, KG_LINE, "%.*s run", kg_fact_program(run), run->command);
     if (strcmp(run->module->name, "attention") != 0) {
         kg_text_add(ret_line, KG_LINE, " --module");
         kg_text_add_quoted(ret_line, KG_LINE, run->module_path);

@@ -46,6 +46,9 @@ struct kg_steadiness {
 struct kg_steadiness kg_fact_steadiness(const struct kg_run *run);
 void kg_fact_throttle_names(int64_t reasons, char *ret_text, size_t size); /* "power cap, thermal" */
 
+/* Length of the program's name at the start of run->command. */
+int kg_fact_program(const struct kg_run *run);
+
 /* Lines, KG_LINE bytes. "" where there is nothing to say. */
 void kg_fact_problem(const struct kg_result *result, char *ret_line); /* B=1 H=8 S=512 D=64 dtype=f16 */
 /* O[0,3,17,5]: got nan, expected 0.12; only where a gate does not hold. */

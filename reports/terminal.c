@@ -266,8 +266,10 @@ static void put_bless_hints(const struct kg_run *run, FILE *out)
             kg_text_add(line, sizeof line, " --module");
             kg_text_add_quoted(line, sizeof line, run->module_path);
         }
-        fprintf(out, "ungated: %zu without a golden to compare with; to make them: kgate run%s --bless --reason TEXT\n",
-                run->counts[KG_UNGATED], line);
+        if (run->device.kind == KG_CPU)
+            kg_text_add(line, sizeof line, " --device cpu");
+        fprintf(out, "ungated: %zu without a golden to compare with; to make them: %.*s run%s --bless --reason TEXT\n",
+                run->counts[KG_UNGATED], kg_fact_program(run), run->command, line);
     }
 }
 

@@ -101,7 +101,7 @@ expect 'stderr of a run that passes' "$(cat err)" ''
 # ---- a failure ends in the command that repeats it ----
 
 gate run --module "$broken" output/plain/s0/one_off
-again=$(sed -n 's/^ *again: kgate //p' out | head -n 1)
+again=$(sed -n "s#^ *again: $kgate ##p" out | head -n 1)
 expect 'a failure says how to see it again' "$([ -n "$again" ] && echo yes)" yes
 status=0
 bash -c "\"\$0\" $again" "$kgate" >out 2>err || status=$?
