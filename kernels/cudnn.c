@@ -25,7 +25,6 @@ struct variant {
 struct state {
     const struct cudnn_library *library;
     struct cudnn_plan plan;
-    void *workspace;
     bool causal;
     float scale, hidden; /* every launch reads both through pointers */
 };
@@ -63,10 +62,10 @@ static void close_library(const kg_backend *self, void *library)
 /* ---- launch ------------------------------------------------------------------------------------------------ */
 
 /* Binds the tensors to the plan and runs it. Whatever happens on the device happens on `stream`. */
-static int execute(const struct state *state, const kg_tensor *tensors, cudaStream_t stream, kg_error *ret_error)
+static int execute(const struct state *state, const kg_tensor *tensors, const void *workspace, cudaStream_t stream,
+                   kg_error *ret_error)
 {
     const struct cudnn_library *library = state->library;
-    const void *workspace = state->workspace;
     int64_t ids[SDPA_TENSORS + 2];
     const void *data[SDPA_TENSORS + 2];
     int count = 0;
@@ -106,43 +105,34 @@ static int execute(const struct state *state, const kg_tensor *tensors, cudaStre
 static int launch(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error)
 {
     (void)self;
-    return execute(state, tensors, stream, ret_error);
+    const struct state *s = state;
+    return execute(s, tensors, s->plan.workspace_bytes > 0 ? tensors[SDPA_WORKSPACE].data : NULL, stream, ret_error);
+}
+
+static size_t workspace(const kg_backend *self, const void *state)
+{
+    (void)self;
+    const struct state *s = state;
+    return s->plan.workspace_bytes > 0 ? (size_t)s->plan.workspace_bytes : 0;
 }
 
 /* ---- states ------------------------------------------------------------------------------------------------ */
 
-/* The state owns the plan from here on, also when this fails: state_done. */
-static int state_init(struct state *state, const kg_call *call, const struct cudnn_plan *plan, kg_error *ret_error)
+static struct state state_of(const kg_call *call, const struct cudnn_plan *plan)
 {
     const struct sdpa *p = call->problem;
-    *state = (struct state){
+    return (struct state){
         .library = call->library, .plan = *plan, .causal = p->causal, .scale = (float)sdpa_scale(p), .hidden = -INFINITY
     };
-    if (plan->workspace_bytes <= 0)
-        return KG_OK;
-    cudaError_t cuda = cudaMalloc(&state->workspace, (size_t)plan->workspace_bytes);
-    if (cuda == cudaSuccess)
-        return KG_OK;
-    state->workspace = NULL;
-    (void)cudaGetLastError(); /* running out of memory is not sticky: the next call must not report it again */
-    return kg_fail(ret_error, cuda == cudaErrorMemoryAllocation ? KG_ENOMEM : KG_EDEVICE,
-                   "cuDNN's workspace of %" PRId64 " bytes: %s", plan->workspace_bytes, cudaGetErrorString(cuda));
-}
-
-static void state_done(struct state *state)
-{
-    if (state->workspace)
-        cudaFree(state->workspace);
-    state->workspace = NULL;
-    cudnn_plan_done(&state->plan);
 }
 
 static void release(const kg_backend *self, void *state)
 {
     (void)self;
-    if (state)
-        state_done(state);
-    free(state);
+    struct state *s = state;
+    if (s)
+        cudnn_plan_done(&s->plan);
+    free(s);
 }
 
 /* ---- the fastest of several plans -------------------------------------------------------------------------- */
@@ -150,25 +140,31 @@ static void release(const kg_backend *self, void *state)
 struct timed {
     const struct state *state;
     const kg_tensor *tensors;
+    void *workspace;
 };
 
 static int timed_launch(const void *context, cudaStream_t stream, kg_error *ret_error)
 {
     const struct timed *timed = context;
-    return execute(timed->state, timed->tensors, stream, ret_error);
+    return execute(timed->state, timed->tensors, timed->workspace, stream, ret_error);
 }
 
 /* Leaves the plan as it is; the workspace lives for the measurement only. */
 static int plan_time(const kg_call *call, const struct cudnn_plan *plan, double *ret_time_us, kg_error *ret_error)
 {
-    struct state state;
-    int status = state_init(&state, call, plan, ret_error);
-    if (status == KG_OK) {
-        struct timed timed = { .state = &state, .tensors = call->tensors };
-        status = cudnn_timer_run(timed_launch, &timed, call->stream, ret_time_us, ret_error);
+    const struct state state = state_of(call, plan);
+    struct timed timed = { .state = &state, .tensors = call->tensors };
+    if (plan->workspace_bytes > 0) {
+        cudaError_t cuda = cudaMalloc(&timed.workspace, (size_t)plan->workspace_bytes);
+        if (cuda != cudaSuccess) {
+            (void)cudaGetLastError(); /* running out of memory is not sticky: the next call must not report it again */
+            return kg_fail(ret_error, cuda == cudaErrorMemoryAllocation ? KG_ENOMEM : KG_EDEVICE,
+                           "cuDNN's workspace of %" PRId64 " bytes: %s", plan->workspace_bytes,
+                           cudaGetErrorString(cuda));
+        }
     }
-    state.plan.descriptor = NULL;
-    state_done(&state);
+    int status = cudnn_timer_run(timed_launch, &timed, call->stream, ret_time_us, ret_error);
+    (void)cudaFree(timed.workspace);
     return status;
 }
 
@@ -324,11 +320,7 @@ static int prepare(const kg_backend *self, const kg_call *call, void **ret_state
         cudnn_plan_done(&plan);
         return kg_fail(ret_error, KG_ENOMEM, "out of memory");
     }
-    status = state_init(state, call, &plan, ret_error);
-    if (status != KG_OK) {
-        release(self, state);
-        return status;
-    }
+    *state = state_of(call, &plan);
     (void)snprintf(ret_identity->pin, sizeof ret_identity->pin, "%s", plan.pin);
     cudnn_pin_describe(plan.pin, ret_identity->text, sizeof ret_identity->text);
     *ret_state = state;
@@ -337,7 +329,7 @@ static int prepare(const kg_backend *self, const kg_call *call, void **ret_state
 
 #define CUDNN_BACKEND                                                                                                  \
     .device = KG_CUDA, .supports = supports, .open = open_library, .close = close_library, .prepare = prepare,         \
-    .launch = launch, .release = release
+    .workspace = workspace, .launch = launch, .release = release
 
 const kg_backend sdpa_cudnn = {
     .name = "cudnn",

@@ -36,7 +36,11 @@ struct math_state {
     const struct cublas *cublas;
     const struct sdpa *problem;
     int64_t pitch; /* of scores and P, in elements: rows start at 16 bytes whatever Skv is */
-    void *workspace, *scores, *p;
+};
+
+/* What a launch's workspace holds: cuBLAS's own, then the scores in FP32, then the probabilities. */
+struct scratch {
+    char *cublas, *scores, *p;
 };
 
 static int64_t pitch(const struct sdpa *problem)
@@ -56,7 +60,7 @@ static int supports(const kg_backend *self, const kg_device *device, const void 
     int64_t rows = sdpa->H / sdpa_kv_heads(sdpa) * sdpa->S;
     if (rows > INT_MAX || pitch(sdpa) > INT_MAX || sdpa->B * sdpa->H * sdpa->S > INT_MAX)
         return kg_fail(ret_error, KG_EUNSUPPORTED, "more than 2^31 rows or keys");
-    double bytes = (double)score_count(sdpa) * (double)(4 + kg_dtype_bytes(sdpa->dtype));
+    double bytes = (double)score_count(sdpa) * (double)(4 + kg_dtype_bytes(sdpa_tensor_dtype(sdpa)));
     if (!(bytes <= (double)device->memory_bytes / 4))
         return kg_fail(ret_error, KG_EUNSUPPORTED,
                        "scores and probabilities take %.0f bytes, over a quarter of the "
@@ -132,26 +136,32 @@ static void library_close(const kg_backend *self, void *library)
 static void release(const kg_backend *self, void *state)
 {
     (void)self;
-    struct math_state *math = state;
-    if (!math)
-        return;
-    (void)cudaFree(math->workspace);
-    (void)cudaFree(math->scores);
-    (void)cudaFree(math->p);
-    free(math);
+    free(state);
 }
 
-static int allocate(size_t bytes, const char *what, void **ret_pointer, kg_error *ret_error)
+static size_t scores_bytes(const struct sdpa *problem)
 {
-    cudaError_t status = cudaMalloc(ret_pointer, bytes);
-    if (status != cudaSuccess)
-        return kg_fail(ret_error, KG_ENOMEM, "%zu bytes for %s: %s", bytes, what, cudaGetErrorString(status));
-    return KG_OK;
+    return ((size_t)score_count(problem) * 4 + 255) / 256 * 256;
+}
+
+static size_t workspace(const kg_backend *self, const void *state)
+{
+    (void)self;
+    const struct sdpa *problem = ((const struct math_state *)state)->problem;
+    return WORKSPACE_BYTES + scores_bytes(problem) +
+           (size_t)score_count(problem) * kg_dtype_bytes(sdpa_tensor_dtype(problem));
+}
+
+static struct scratch scratch_of(const struct math_state *math, const kg_tensor *tensors)
+{
+    char *start = tensors[SDPA_WORKSPACE].data, *scores = start + WORKSPACE_BYTES;
+    return (struct scratch){ start, scores, scores + scores_bytes(math->problem) };
 }
 
 static int prepare(const kg_backend *self, const kg_call *call, void **ret_state, kg_identity *ret_identity,
                    kg_error *ret_error)
 {
+    (void)self;
     const struct sdpa *problem = call->problem;
     struct math_state *math = calloc(1, sizeof *math);
     if (!math)
@@ -160,16 +170,6 @@ static int prepare(const kg_backend *self, const kg_call *call, void **ret_state
     math->problem = problem;
     math->pitch = pitch(problem);
 
-    size_t count = (size_t)score_count(problem);
-    int status = allocate(WORKSPACE_BYTES, "the workspace of cuBLAS", &math->workspace, ret_error);
-    if (status == KG_OK)
-        status = allocate(count * 4, "the scores", &math->scores, ret_error);
-    if (status == KG_OK)
-        status = allocate(count * kg_dtype_bytes(problem->dtype), "the probabilities", &math->p, ret_error);
-    if (status != KG_OK) {
-        release(self, math);
-        return status;
-    }
     int major = 0, minor = 0, patch = 0;
     (void)math->cublas->get_property(MAJOR_VERSION, &major);
     (void)math->cublas->get_property(MINOR_VERSION, &minor);
@@ -185,7 +185,7 @@ static cudaDataType cuda_type(enum kg_dtype dtype)
 }
 
 /* cuBLAS counts columns first, so every product below is written transposed: C^T = B^T A^T. */
-static cublasStatus_t multiply(const struct math_state *math, const kg_tensor *tensors)
+static cublasStatus_t multiply(const struct math_state *math, const kg_tensor *tensors, const struct scratch *scratch)
 {
     const struct sdpa *problem = math->problem;
     const struct cublas *cublas = math->cublas;
@@ -193,14 +193,14 @@ static cublasStatus_t multiply(const struct math_state *math, const kg_tensor *t
     const int keys = (int)sdpa_kv_length(problem), D = (int)problem->D;
     const int rows = (int)(problem->H / sdpa_kv_heads(problem) * problem->S); /* that share a key head */
     const int batch = (int)(problem->B * sdpa_kv_heads(problem)), ld = (int)math->pitch;
-    const cudaDataType type = cuda_type(problem->dtype);
+    const cudaDataType type = cuda_type(sdpa_tensor_dtype(problem));
     /* scores[rows, keys] = Q[rows, D] K[keys, D]^T */
     return cublas->gemm(cublas->handle, CUBLAS_OP_T, CUBLAS_OP_N, keys, rows, D, &one, tensors[SDPA_K].data, type, D,
-                        (long long)keys * D, tensors[SDPA_Q].data, type, D, (long long)rows * D, &zero, math->scores,
+                        (long long)keys * D, tensors[SDPA_Q].data, type, D, (long long)rows * D, &zero, scratch->scores,
                         CUDA_R_32F, ld, (long long)rows * ld, batch, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
 }
 
-static cublasStatus_t weigh(const struct math_state *math, const kg_tensor *tensors)
+static cublasStatus_t weigh(const struct math_state *math, const kg_tensor *tensors, const struct scratch *scratch)
 {
     const struct sdpa *problem = math->problem;
     const struct cublas *cublas = math->cublas;
@@ -208,11 +208,11 @@ static cublasStatus_t weigh(const struct math_state *math, const kg_tensor *tens
     const int keys = (int)sdpa_kv_length(problem), D = (int)problem->D;
     const int rows = (int)(problem->H / sdpa_kv_heads(problem) * problem->S);
     const int batch = (int)(problem->B * sdpa_kv_heads(problem)), ld = (int)math->pitch;
-    const cudaDataType type = cuda_type(problem->dtype);
+    const cudaDataType type = cuda_type(sdpa_tensor_dtype(problem));
     /* O[rows, D] = P[rows, keys] V[keys, D] */
     return cublas->gemm(cublas->handle, CUBLAS_OP_N, CUBLAS_OP_N, D, rows, keys, &one, tensors[SDPA_V].data, type, D,
-                        (long long)keys * D, math->p, type, ld, (long long)rows * ld, &zero, tensors[SDPA_O].data, type,
-                        D, (long long)rows * D, batch, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+                        (long long)keys * D, scratch->p, type, ld, (long long)rows * ld, &zero, tensors[SDPA_O].data,
+                        type, D, (long long)rows * D, batch, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
 }
 
 static int launch(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error)
@@ -221,18 +221,19 @@ static int launch(const kg_backend *self, void *state, const kg_tensor *tensors,
     const struct math_state *math = state;
     const struct sdpa *problem = math->problem;
     const struct cublas *cublas = math->cublas;
+    const struct scratch scratch = scratch_of(math, tensors);
     /* Setting the stream forgets the workspace, so both are set at every call. */
     cublasStatus_t status = cublas->set_stream(cublas->handle, stream);
     if (status == CUBLAS_STATUS_SUCCESS)
-        status = cublas->set_workspace(cublas->handle, math->workspace, WORKSPACE_BYTES);
+        status = cublas->set_workspace(cublas->handle, scratch.cublas, WORKSPACE_BYTES);
     if (status == CUBLAS_STATUS_SUCCESS)
-        status = multiply(math, tensors);
+        status = multiply(math, tensors, &scratch);
     if (status != CUBLAS_STATUS_SUCCESS)
         return kg_fail(ret_error, KG_EDEVICE, "cuBLAS, Q K^T: %s", cublas->status_string(status));
 
     struct softmax_args softmax = {
-        .scores = math->scores,
-        .p = math->p,
+        .scores = (float *)(void *)scratch.scores,
+        .p = scratch.p,
         .rows = problem->B * problem->H * problem->S,
         .pitch = math->pitch,
         .S = (int)problem->S,
@@ -240,11 +241,11 @@ static int launch(const kg_backend *self, void *state, const kg_tensor *tensors,
         .causal = problem->causal,
         .scale_log2 = (float)(sdpa_scale(problem) * M_LOG2E),
     };
-    cudaError_t launched = (cudaError_t)softmax_launch(&softmax, (int)problem->dtype, stream);
+    cudaError_t launched = (cudaError_t)softmax_launch(&softmax, (int)sdpa_tensor_dtype(problem), stream);
     if (launched != cudaSuccess)
         return kg_fail(ret_error, KG_EDEVICE, "softmax: %s", cudaGetErrorString(launched));
 
-    status = weigh(math, tensors);
+    status = weigh(math, tensors, &scratch);
     if (status != CUBLAS_STATUS_SUCCESS)
         return kg_fail(ret_error, KG_EDEVICE, "cuBLAS, P V: %s", cublas->status_string(status));
     return KG_OK;
@@ -258,6 +259,7 @@ const kg_backend sdpa_math = {
     .open = library_open,
     .close = library_close,
     .prepare = prepare,
+    .workspace = workspace,
     .launch = launch,
     .release = release,
 };

@@ -16,12 +16,21 @@ static int launch(const kg_backend *self, void *state, const kg_tensor *tensors,
     return supports(self, NULL, NULL, ret_error);
 }
 
-#define ABSENT(backend_name)                                                                                           \
+#define ABSENT(...)                                                                                                    \
     {                                                                                                                  \
-        .name = backend_name, .help = "not in this build", .device = KG_CUDA, .supports = supports, .launch = launch   \
+        .help = "not in this build", .device = KG_CUDA, .supports = supports, .launch = launch, .name = __VA_ARGS__    \
     }
 
 const kg_backend sdpa_math = ABSENT("math");
 const kg_backend sdpa_cudnn = ABSENT("cudnn");
 const kg_backend sdpa_cudnn_best = ABSENT("cudnn_best");
 const kg_backend sdpa_flash = ABSENT("flash");
+const kg_backend stage_c = ABSENT("stage_c");
+const kg_backend stage_c_lut = ABSENT("stage_c_lut");
+const kg_backend stage_c_nocp = ABSENT("stage_c_nocp");
+const kg_backend stage_c_lut_nocp = ABSENT("stage_c_lut_nocp");
+const kg_backend stage_c_e4m3 = ABSENT("stage_c_e4m3");
+const kg_backend stage_c_e4m3_lut = ABSENT("stage_c_e4m3_lut");
+const kg_backend stage_c_e4m3_nocp = ABSENT("stage_c_e4m3_nocp");
+const kg_backend stage_c_e4m3_lut_nocp = ABSENT("stage_c_e4m3_lut_nocp");
+const kg_backend stage_c_debug_print = ABSENT("stage_c_debug_print", .untimed = true);

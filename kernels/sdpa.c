@@ -31,7 +31,7 @@ static const kg_field fields[] = {
       .offset = offsetof(struct sdpa, dtype),
       .type = KG_CHOICE,
       .choices = KG_DTYPE_NAMES,
-      .help = "of all four tensors: f16 or bf16" },
+      .help = "of all four tensors: f16 or bf16; e4m3: q, k and v in 8 bits, o in f16" },
     { .name = "causal", .offset = offsetof(struct sdpa, causal), .type = KG_BOOL, .help = "query i sees keys j <= i" },
     FIELD(scale, KG_REAL, 0, 1024, "factor on the scores; 0: 1/sqrt(D)"),
 };
@@ -67,8 +67,8 @@ double sdpa_visible_pairs(const struct sdpa *p)
 static int check(const void *problem, kg_error *ret_error)
 {
     const struct sdpa *p = problem;
-    if (p->dtype != KG_F16 && p->dtype != KG_BF16)
-        return kg_fail(ret_error, KG_EINVAL, "dtype must be f16 or bf16");
+    if (p->dtype != KG_F16 && p->dtype != KG_BF16 && p->dtype != KG_E4M3)
+        return kg_fail(ret_error, KG_EINVAL, "dtype must be f16, bf16 or e4m3");
     if (p->H % sdpa_kv_heads(p) != 0)
         return kg_fail(ret_error, KG_EINVAL, "H is %lld, not divisible by Hkv = %lld", (long long)p->H,
                        (long long)sdpa_kv_heads(p));
@@ -82,8 +82,9 @@ static int tensors(const void *problem, kg_tensor ret_tensors[KG_MAX_TENSORS], i
 {
     const struct sdpa *p = problem;
     int64_t Hkv = sdpa_kv_heads(p), Skv = sdpa_kv_length(p);
-    kg_tensor q = { .name = "q", .dtype = p->dtype, .role = KG_INPUT, .rank = 4, .dims = { p->B, p->H, p->S, p->D } };
-    kg_tensor k = { .name = "k", .dtype = p->dtype, .role = KG_INPUT, .rank = 4, .dims = { p->B, Hkv, Skv, p->D } };
+    enum kg_dtype dtype = sdpa_tensor_dtype(p);
+    kg_tensor q = { .name = "q", .dtype = dtype, .role = KG_INPUT, .rank = 4, .dims = { p->B, p->H, p->S, p->D } };
+    kg_tensor k = { .name = "k", .dtype = dtype, .role = KG_INPUT, .rank = 4, .dims = { p->B, Hkv, Skv, p->D } };
     q.std = k.std = 1;
     ret_tensors[SDPA_Q] = q;
     ret_tensors[SDPA_K] = k;
@@ -107,7 +108,9 @@ static double flops(const void *problem)
 static double bytes(const void *problem)
 {
     const struct sdpa *p = problem;
-    return (double)(2 * (query_rows(p) + key_rows(p)) * p->D) * (double)kg_dtype_bytes(p->dtype);
+    size_t in = kg_dtype_bytes(p->dtype), out = kg_dtype_bytes(sdpa_tensor_dtype(p));
+    return (double)(query_rows(p) + 2 * key_rows(p)) * (double)(p->D * (int64_t)in) +
+           (double)query_rows(p) * (double)(p->D * (int64_t)out);
 }
 
 /* A query is one row of Q: B * H * S of them. */

@@ -2,7 +2,10 @@
  *
  * Q [B, H, S, D], K and V [B, Hkv, Skv, D], O [B, H, S, D], all packed and of one dtype. Query head h reads key head
  * h / (H / Hkv). Causal masks are aligned top-left: query i sees keys j <= i. A row that sees no key gives zeros.
- * The reference sees the inputs as the dtype holds them, so the gates bound the kernel's own error.
+ * The reference sees the inputs as the dtype holds them, so the gates bound the kernel's own error. Dtype e4m3 is the
+ * exception: Q, K and V are given as FP16 and O is FP16; backends for it code Q, K and V to 8 bits with one FP32 scale
+ * a head and tensor (fp8_codec.h: e4m3 or a linear code) before they are timed. The reference and every other backend
+ * see the FP16 inputs, so the gates bound the error of coding and kernel together.
  */
 #ifndef SDPA_H
 #define SDPA_H
@@ -24,7 +27,7 @@ struct sdpa {
 extern const kg_op sdpa_forward;
 
 /* Tensors of a call, in this order. */
-enum sdpa_tensor { SDPA_Q, SDPA_K, SDPA_V, SDPA_O, SDPA_TENSORS };
+enum sdpa_tensor { SDPA_Q, SDPA_K, SDPA_V, SDPA_O, SDPA_TENSORS, SDPA_WORKSPACE = SDPA_TENSORS };
 
 static inline int64_t sdpa_kv_heads(const struct sdpa *p)
 {
@@ -34,6 +37,12 @@ static inline int64_t sdpa_kv_heads(const struct sdpa *p)
 static inline int64_t sdpa_kv_length(const struct sdpa *p)
 {
     return p->Skv ? p->Skv : p->S;
+}
+
+/* Of all four tensors of a call. */
+static inline enum kg_dtype sdpa_tensor_dtype(const struct sdpa *p)
+{
+    return p->dtype == KG_E4M3 ? KG_F16 : p->dtype;
 }
 
 double sdpa_scale(const struct sdpa *p);
@@ -47,5 +56,10 @@ int sdpa_reference_cuda(const void *problem, const kg_device *device, const kg_t
 
 /* The backends: cpu_math.c cpu_flash.c math.c cudnn.c flash.cu. */
 extern const kg_backend cpu_math, cpu_flash, sdpa_math, sdpa_cudnn, sdpa_cudnn_best, sdpa_flash, sdpa_auto;
+
+/* For dtype e4m3, by code: cpu_stage_c.c; fp8_variants.c and fp8_stage_c.cu. */
+extern const kg_backend cpu_stage_c, cpu_stage_c_e4m3;
+extern const kg_backend stage_c, stage_c_lut, stage_c_nocp, stage_c_lut_nocp, stage_c_debug_print;
+extern const kg_backend stage_c_e4m3, stage_c_e4m3_lut, stage_c_e4m3_nocp, stage_c_e4m3_lut_nocp;
 
 #endif

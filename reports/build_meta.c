@@ -6,6 +6,8 @@
 
 #include "facts.h"
 #include "json_parts.h"
+#include "resources_file.h"
+#include "run_facts.h"
 
 #define SCHEMA 1
 
@@ -46,12 +48,7 @@ static void add_kernel(cJSON *array, const char *name, const kg_kernel *kernel)
     if (!kernel)
         return; /* a library's */
     kg_json_add_text(item, "arch", kernel->arch);
-    kg_json_add_text(item, "code_hash", kernel->code_hash);
-    cJSON_AddNumberToObject(item, "registers", kernel->registers);
-    cJSON_AddNumberToObject(item, "stack_bytes", kernel->stack_bytes);
-    cJSON_AddNumberToObject(item, "spill_store_bytes", kernel->spill_store_bytes);
-    cJSON_AddNumberToObject(item, "spill_load_bytes", kernel->spill_load_bytes);
-    cJSON_AddNumberToObject(item, "shared_bytes", kernel->shared_bytes);
+    kg_kernel_add_json(item, kernel);
 }
 
 /* "BLOCK_M=64,stages=2" as an object. */
@@ -70,6 +67,18 @@ static void add_knobs(cJSON *object, const char *name, const char *knobs)
     }
 }
 
+/* How the backend was compiled, and its knobs as they took effect. */
+static void add_toggles(cJSON *object, const struct kg_result *result)
+{
+    const char *name = kg_fact_resolved(result);
+    const char *compiled = result->of.backend ? result->of.backend->toggles : NULL;
+    char text[512];
+    (void)snprintf(text, sizeof text, "%s%s%s", compiled ? compiled : "", compiled && *result->knobs ? "," : "",
+                   result->knobs);
+    if (*text && !cJSON_GetObjectItemCaseSensitive(object, name))
+        add_knobs(object, name, text);
+}
+
 static void add_build(cJSON *root, const struct kg_run *run)
 {
     const struct kg_module *module = run->module;
@@ -80,11 +89,8 @@ static void add_build(cJSON *root, const struct kg_run *run)
     cJSON_AddBoolToObject(build, "git_dirty", module->git_dirty);
     kg_json_add_text(build, "flags", module->flags);
     cJSON *toggles = cJSON_AddObjectToObject(build, "toggles");
-    for (size_t i = 0; i < run->n_results; i++) {
-        const char *backend = kg_fact_resolved(&run->results[i]);
-        if (*run->results[i].knobs && !cJSON_GetObjectItemCaseSensitive(toggles, backend))
-            add_knobs(toggles, backend, run->results[i].knobs);
-    }
+    for (size_t i = 0; i < run->n_results; i++)
+        add_toggles(toggles, &run->results[i]);
     cJSON *archs = cJSON_AddArrayToObject(build, "arch");
     for (size_t i = 0; i < module->n_kernels; i++) {
         bool told = false;
@@ -116,6 +122,19 @@ static void add_launches(cJSON *root, const struct kg_run *run)
     }
 }
 
+/* The build that was judged against. */
+static void add_baseline(cJSON *root, const struct kg_run *run)
+{
+    if (!run->baseline)
+        return;
+    cJSON *baseline = cJSON_AddObjectToObject(root, "baseline");
+    kg_json_add_text(baseline, "module", run->baseline->name);
+    kg_json_add_text(baseline, "module_path", run->baseline_path);
+    kg_json_add_text(baseline, "git_sha", run->baseline->git_sha);
+    cJSON_AddBoolToObject(baseline, "git_dirty", run->baseline->git_dirty);
+    kg_json_add_text(baseline, "flags", run->baseline->flags);
+}
+
 static void add_run(cJSON *root, const struct kg_run *run)
 {
     cJSON_AddNumberToObject(root, "schema", SCHEMA);
@@ -125,6 +144,7 @@ static void add_run(cJSON *root, const struct kg_run *run)
     kg_json_add_real(root, "seconds", run->seconds);
     kg_json_add_text(root, "command", run->command);
     kg_json_add_text(root, "expectations", run->expectations_exist ? run->expectations : "");
+    kg_json_add_text(root, "partial", run->partial);
     cJSON_AddBoolToObject(root, "timed", run->timed);
     cJSON_AddBoolToObject(root, "blessed", run->blessed);
     cJSON_AddBoolToObject(root, "allow_undecided", run->allow_undecided);
@@ -139,7 +159,9 @@ static void add_run(cJSON *root, const struct kg_run *run)
 void kg_json_fill_build_meta(const struct kg_run *run, cJSON *root)
 {
     add_run(root, run);
+    kg_json_add_use(root, run);
     add_build(root, run);
+    add_baseline(root, run);
     cJSON *git = cJSON_AddObjectToObject(root, "git");
     kg_json_add_text(git, "sha", run->git.sha);
     kg_json_add_text(git, "branch", run->git.branch);

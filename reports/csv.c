@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "facts.h"
+#include "run_facts.h"
 #include "verdict.h"
 
 struct csv {
@@ -92,16 +93,26 @@ static void put_comparison(struct csv *csv, const struct kg_result *result)
 {
     const struct kg_judgement *judged = &result->judgement;
     double anchor = kg_fact_anchor_speedup(result);
-    cell_real(csv, "golden_us", judged->judged, judged->golden_us);
+    static const char *const judges[KG_JUDGES] = { "raw", "ratio", "against" };
+    bool against = judged->judged && judged->judge == KG_JUDGE_AGAINST;
+    double baseline_us = kg_fact_baseline_us(result);
+    cell_text(csv, "judge", judged->judged ? judges[judged->judge] : "");
+    cell_real(csv, "golden_us", judged->judged && !against, judged->golden_us);
+    cell_real(csv, "baseline_p50_us", !isnan(baseline_us), baseline_us);
     cell_real(csv, "change_pct", judged->judged, judged->change_pct); /* + is slower */
     cell_real(csv, "margin_pct", judged->judged, judged->margin_pct);
     cell_real(csv, "threshold_pct", judged->judged, judged->threshold_pct);
-    cell_real(csv, "speedup_vs_golden", judged->judged, kg_fact_golden_speedup(result));
+    cell_real(csv, "floor_pct", judged->judged, judged->floor_pct);
+    cell_count(csv, "alarm_blocks", judged->judged, (uint64_t)judged->alarm_blocks);
+    cell_real(csv, "speedup_vs_golden", judged->judged && !against, kg_fact_golden_speedup(result));
+    cell_real(csv, "speedup_vs_baseline", against, kg_fact_golden_speedup(result));
     cell_real(csv, "speedup_vs_anchor", !isnan(anchor), anchor);
 }
 
 static void put_record(struct csv *csv, const struct kg_run *run, const struct kg_result *result)
 {
+    char noise[KG_LINE];
+    kg_fact_noise(result, noise);
     csv->begun = false;
     cell_text(csv, "id", result->id);
     cell_text(csv, "suite", kg_fact_suite(result).s);
@@ -116,6 +127,8 @@ static void put_record(struct csv *csv, const struct kg_run *run, const struct k
     cell_text(csv, "identity", result->identity);
     cell_text(csv, "git_sha", kg_fact_sha(run));
     cell_text(csv, "device", run->device.name);
+    cell_text(csv, "noise", noise);
+    cell_text(csv, "partial", run->partial);
     cell_text(csv, "reason", kg_fact_why(result));
     fputs("\r\n", csv->out);
 }

@@ -21,14 +21,6 @@ bool kg_fact_same_suite(const struct kg_result *a, const struct kg_result *b)
     return length == strcspn(b->id, "/") && !memcmp(a->id, b->id, length);
 }
 
-bool kg_fact_first_of_suite(const struct kg_run *run, size_t index)
-{
-    for (size_t i = 0; i < index; i++)
-        if (kg_fact_same_suite(&run->results[i], &run->results[index]))
-            return false;
-    return true;
-}
-
 const char *kg_fact_rest(const struct kg_result *result)
 {
     const char *slash = strchr(result->id, '/');
@@ -68,16 +60,6 @@ const char *kg_fact_anchor(const struct kg_result *result)
     return anchor ? anchor->name : "";
 }
 
-const char *kg_fact_sha(const struct kg_run *run)
-{
-    return run->module->git_sha && *run->module->git_sha ? run->module->git_sha : run->git.sha;
-}
-
-bool kg_fact_dirty(const struct kg_run *run)
-{
-    return run->module->git_sha && *run->module->git_sha ? run->module->git_dirty : run->git.dirty;
-}
-
 bool kg_fact_timed(const struct kg_result *result)
 {
     return result->time_us.count > 0;
@@ -93,10 +75,29 @@ bool kg_fact_fine(const struct kg_run *run, const struct kg_result *result)
         return true;
     case KG_UNSURE:
     case KG_UNGATED:
-        return run->allow_undecided;
+        return run->allow_undecided && !result->stopped;
     default:
         return false;
     }
+}
+
+/* A fine threshold is judged by fine changes. */
+static int change_digits(const struct kg_judgement *judged)
+{
+    return judged->threshold_pct < 1 ? 2 : 1;
+}
+
+struct kg_text kg_fact_change(const struct kg_result *result)
+{
+    return kg_format_change(result->judgement.change_pct, change_digits(&result->judgement));
+}
+
+struct kg_text kg_fact_margin(const struct kg_result *result)
+{
+    struct kg_text text;
+    (void)snprintf(text.s, sizeof text.s, "\u00b1%.*f", change_digits(&result->judgement),
+                   result->judgement.margin_pct);
+    return text;
 }
 
 double kg_fact_golden_speedup(const struct kg_result *result)
@@ -114,6 +115,16 @@ double kg_fact_anchor_speedup(const struct kg_result *result)
         if (result->blocks[i].anchor_p50_us > 0)
             logs[count++] = result->blocks[i].log_ratio;
     return count ? exp(-kg_median(logs, count)) : NAN;
+}
+
+double kg_fact_baseline_us(const struct kg_result *result)
+{
+    double times_us[KG_MAX_BLOCKS];
+    size_t count = 0;
+    for (int i = 0; i < result->n_blocks; i++)
+        if (result->blocks[i].baseline_p50_us > 0)
+            times_us[count++] = result->blocks[i].baseline_p50_us;
+    return count ? kg_median(times_us, count) : NAN;
 }
 
 double kg_fact_utilisation_pct(const struct kg_result *result)
@@ -146,88 +157,30 @@ size_t kg_fact_samples(const struct kg_result *result)
     return count;
 }
 
-/* Minor capability that code for `arch` was made for, or -1 where this device cannot load it: code runs on its major
- * number from its minor number upwards, 'a' code on that very number only. */
-static int loadable_minor(const char *arch, const kg_device *device)
+kg_noise_set kg_fact_noises(const struct kg_result *result)
 {
-    int number = 0, length = 0;
-    if (sscanf(arch, "sm_%d%n", &number, &length) != 1 || number / 10 != device->cc_major)
-        return -1;
-    bool exact = arch[length] == 'a';
-    int minor = number % 10;
-    return minor == device->cc_minor || (!exact && minor < device->cc_minor) ? minor : -1;
+    return kg_noise_of_blocks(result) & ~kg_noise_settings();
 }
 
-const kg_kernel *kg_fact_kernel(const struct kg_run *run, const char *name)
+void kg_fact_noise(const struct kg_result *result, char *ret_line)
 {
-    const kg_kernel *found = NULL;
-    int found_minor = -1;
-    for (size_t i = 0; i < run->module->n_kernels; i++) {
-        const kg_kernel *kernel = &run->module->kernels[i];
-        int minor = loadable_minor(kernel->arch, &run->device);
-        if (minor > found_minor && !strcmp(kernel->name, name)) {
-            found = kernel;
-            found_minor = minor;
-        }
-    }
-    return found;
+    kg_noise_names(kg_fact_noises(result), ret_line, KG_LINE);
 }
 
-/* NVML's clocks event reasons that lower the clock against the user's wish. */
-static const struct {
-    int64_t bit;
-    const char *name;
-} throttles[] = {
-    { 0x04, "power cap" },        { 0x08, "hardware slowdown" }, { 0x20, "thermal" },
-    { 0x40, "hardware thermal" }, { 0x80, "power brake" },
-};
-
-static int64_t throttle_bits(const struct kg_device_state *state)
+bool kg_fact_flaked(const struct kg_result *result)
 {
-    int64_t bits = 0;
-    for (size_t i = 0; i < sizeof throttles / sizeof *throttles; i++)
-        if (state->throttle_reasons > 0)
-            bits |= state->throttle_reasons & throttles[i].bit;
-    return bits;
+    return result->judgement.alarm_blocks > 0 && (result->verdict == KG_PASS || result->verdict == KG_FAST);
 }
 
-static void take_state(struct kg_steadiness *steady, const struct kg_device_state *state)
+void kg_fact_alarm(const struct kg_result *result, char *ret_line)
 {
-    steady->throttle_reasons |= throttle_bits(state);
-    if (state->sm_clock_mhz <= 0)
-        return;
-    if (!steady->clock_min_mhz || state->sm_clock_mhz < steady->clock_min_mhz)
-        steady->clock_min_mhz = state->sm_clock_mhz;
-    if (state->sm_clock_mhz > steady->clock_max_mhz)
-        steady->clock_max_mhz = state->sm_clock_mhz;
-}
-
-struct kg_steadiness kg_fact_steadiness(const struct kg_run *run)
-{
-    struct kg_steadiness steady = { 0 };
-    for (size_t i = 0; i < run->n_results; i++) {
-        for (int k = 0; k < run->results[i].n_blocks; k++) {
-            const struct kg_block *block = &run->results[i].blocks[k];
-            take_state(&steady, &block->before);
-            take_state(&steady, &block->after);
-            steady.blocks++;
-            steady.throttled += (throttle_bits(&block->before) | throttle_bits(&block->after)) != 0;
-            steady.shared += block->before.other_processes > 0 || block->after.other_processes > 0;
-        }
-    }
-    if (!steady.blocks) { /* an untimed run: the ends of the run are all there is */
-        take_state(&steady, &run->state_before);
-        take_state(&steady, &run->state_after);
-    }
-    return steady;
-}
-
-void kg_fact_throttle_names(int64_t reasons, char *ret_text, size_t size)
-{
-    *ret_text = '\0';
-    for (size_t i = 0; i < sizeof throttles / sizeof *throttles; i++)
-        if (reasons & throttles[i].bit)
-            kg_text_add(ret_text, size, "%s%s", *ret_text ? ", " : "", throttles[i].name);
+    const struct kg_judgement *judged = &result->judgement;
+    *ret_line = '\0';
+    if (judged->alarm_blocks > 0)
+        kg_text_add(ret_line, KG_LINE, "%s after %d blocks, %s by a second set (%s)",
+                    kg_format_change(judged->alarm_pct, change_digits(judged)).s, judged->alarm_blocks,
+                    result->verdict == KG_SLOW || result->verdict == KG_XFAIL ? "confirmed" : "not confirmed",
+                    kg_fact_change(result).s);
 }
 
 void kg_fact_problem(const struct kg_result *result, char *ret_line)

@@ -56,11 +56,11 @@ struct kg_text kg_format_error(double error)
     return text_of(size == 0 || (size >= 0.0005 && size < 1000) ? "%.4f" : "%.1e", error);
 }
 
-struct kg_text kg_format_change(double change_pct)
+struct kg_text kg_format_change(double change_pct, int digits)
 {
     if (!isfinite(change_pct))
         return kg_format_number(change_pct);
-    return text_of("%+.1f%%", fabs(change_pct) < 0.05 ? 0 : change_pct);
+    return text_of("%+.*f%%", digits, fabs(change_pct) < 0.5 * pow(10, -digits) ? 0 : change_pct);
 }
 
 struct kg_text kg_format_speedup(double ratio)

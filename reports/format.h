@@ -13,13 +13,13 @@ struct kg_text {
     char s[KG_ID_SIZE];
 };
 
-struct kg_text kg_format_time(double time_us);             /* 950 ns, 24.2 us, 1.35 ms, 9.80 s */
-struct kg_text kg_format_rate(double tflop_per_s);         /* 22 TFLOP/s, 3.5 GFLOP/s; "" for 0 */
-struct kg_text kg_format_error(double error);              /* 0.0100, 3.2e-07, nan */
-struct kg_text kg_format_change(double change_pct);        /* +4.1%, with -0.0% written +0.0% */
-struct kg_text kg_format_number(double value);             /* shortest of six digits; nan, inf, -inf */
-struct kg_text kg_format_speedup(double ratio);            /* 1.25x; "" for NaN */
-struct kg_text kg_format_sha(const char *sha, bool dirty); /* 9f3c1e2-dirty; "unknown" for "" */
+struct kg_text kg_format_time(double time_us);                  /* 950 ns, 24.2 us, 1.35 ms, 9.80 s */
+struct kg_text kg_format_rate(double tflop_per_s);              /* 22 TFLOP/s, 3.5 GFLOP/s; "" for 0 */
+struct kg_text kg_format_error(double error);                   /* 0.0100, 3.2e-07, nan */
+struct kg_text kg_format_change(double change_pct, int digits); /* +4.1%, with -0.0% written +0.0% */
+struct kg_text kg_format_number(double value);                  /* shortest of six digits; nan, inf, -inf */
+struct kg_text kg_format_speedup(double ratio);                 /* 1.25x; "" for NaN */
+struct kg_text kg_format_sha(const char *sha, bool dirty);      /* 9f3c1e2-dirty; "unknown" for "" */
 
 /* One line of valid UTF-8: white space becomes a space; other control characters, bad bytes and code points that XML
  * forbids become U+FFFD. Cut at a character's boundary. Returns ret_text. */

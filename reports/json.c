@@ -48,10 +48,12 @@ static void add_limits(cJSON *record, const kg_gates *gates)
 }
 
 /* `pass` is what the gates found; a case that must fail therefore has false. all_pass is the run's answer: something
- * was compared, and nothing is FAIL, ERROR or XPASS. Skipped cases are no results: they are listed apart. */
+ * was compared, nothing is FAIL, ERROR or XPASS, and nothing was left out because the run was stopped. Skipped cases
+ * are no results: they are listed apart. */
 static void fill_correctness(const struct kg_run *run, cJSON *root)
 {
-    bool compared = false;
+    bool compared = false, missing = false;
+    kg_json_add_text(root, "partial", run->partial);
     cJSON *results = cJSON_AddArrayToObject(root, "results");
     cJSON *skipped = cJSON_AddArrayToObject(root, "skipped");
     for (size_t i = 0; i < run->n_results; i++) {
@@ -70,9 +72,10 @@ static void fill_correctness(const struct kg_run *run, cJSON *root)
         cJSON_AddBoolToObject(record, "pass", pass);
         kg_json_add_problem(record, result);
         compared = compared || result->compared;
+        missing = missing || (result->stopped && !result->compared);
     }
     bool wrong = run->counts[KG_FAIL] || run->counts[KG_ERROR] || run->counts[KG_XPASS];
-    cJSON_AddBoolToObject(root, "all_pass", compared && !wrong);
+    cJSON_AddBoolToObject(root, "all_pass", compared && !missing && !wrong);
 }
 
 /* ---- perf_baseline.json ---- */
@@ -108,20 +111,31 @@ static void add_time(cJSON *record, const struct kg_result *result)
 
 static void add_judgement(cJSON *record, const struct kg_result *result)
 {
+    static const char *const judges[KG_JUDGES] = { "raw", "ratio", "against" };
     const struct kg_judgement *judged = &result->judgement;
     double anchor = kg_fact_anchor_speedup(result);
     if (!isnan(anchor)) {
         kg_json_add_text(record, "anchor", kg_fact_anchor(result));
         kg_json_add_real(record, "speedup_vs_anchor", anchor);
     }
+    if (result->is_new)
+        cJSON_AddTrueToObject(record, "new");
+    if (!isnan(kg_fact_baseline_us(result)))
+        kg_json_add_real(record, "baseline_p50_us", kg_fact_baseline_us(result));
     if (!judged->judged)
         return;
-    kg_json_add_text(record, "judge", judged->judge == KG_JUDGE_RATIO ? "ratio" : "raw");
-    kg_json_add_real(record, "golden_us", judged->golden_us);
+    bool against = judged->judge == KG_JUDGE_AGAINST;
+    kg_json_add_text(record, "judge", judges[judged->judge]);
+    if (!against)
+        kg_json_add_real(record, "golden_us", judged->golden_us);
     kg_json_add_real(record, "change_pct", judged->change_pct);
     kg_json_add_real(record, "margin_pct", judged->margin_pct);
     kg_json_add_real(record, "threshold_pct", judged->threshold_pct);
-    kg_json_add_real(record, "speedup_vs_golden", kg_fact_golden_speedup(result));
+    kg_json_add_real(record, "floor_pct", judged->floor_pct);
+    cJSON_AddNumberToObject(record, "alarm_blocks", judged->alarm_blocks);
+    if (judged->alarm_blocks)
+        kg_json_add_real(record, "alarm_pct", judged->alarm_pct);
+    kg_json_add_real(record, against ? "speedup_vs_baseline" : "speedup_vs_golden", kg_fact_golden_speedup(result));
     cJSON_AddBoolToObject(record, "same_code", judged->same_code);
 }
 
@@ -132,21 +146,10 @@ static void add_timing(cJSON *record, const struct kg_run *run, const struct kg_
     add_time(record, result);
     add_judgement(record, result);
     kg_json_add_text(record, "identity", result->identity);
+    if (*result->baseline_identity)
+        kg_json_add_text(record, "baseline_identity", result->baseline_identity);
+    kg_json_add_noise(record, kg_fact_noises(result));
 }
-
-static void fill_perf(const struct kg_run *run, cJSON *root)
-{
-    cJSON *results = cJSON_AddArrayToObject(root, "results");
-    for (size_t i = 0; i < run->n_results; i++) {
-        if (!kg_fact_timed(&run->results[i]))
-            continue;
-        cJSON *record = kg_json_add_record(results, &run->results[i]);
-        add_timing(record, run, &run->results[i]);
-        kg_json_add_problem(record, &run->results[i]);
-    }
-}
-
-/* ---- --format json ---- */
 
 static void add_samples(cJSON *object, const char *name, const double *samples_us, size_t count)
 {
@@ -156,7 +159,8 @@ static void add_samples(cJSON *object, const char *name, const double *samples_u
                                                             : cJSON_CreateString(kg_format_number(samples_us[i]).s));
 }
 
-static void add_blocks(cJSON *record, const struct kg_result *result)
+/* span_us and busy_us let a reader check how idle the device was between a block's first window and its last. */
+static void add_blocks(cJSON *record, const struct kg_result *result, bool whole)
 {
     cJSON *blocks = cJSON_AddArrayToObject(record, "block_list");
     for (int i = 0; i < result->n_blocks; i++) {
@@ -168,12 +172,38 @@ static void add_blocks(cJSON *record, const struct kg_result *result)
         kg_json_add_real(item, "p50_us", block->p50_us);
         kg_json_add_real(item, "anchor_p50_us", block->anchor_p50_us);
         kg_json_add_real(item, "log_ratio", block->log_ratio);
+        if (block->baseline_p50_us > 0) {
+            kg_json_add_real(item, "baseline_p50_us", block->baseline_p50_us);
+            kg_json_add_real(item, "log_against", block->log_against);
+        }
+        kg_json_add_real(item, "span_us", block->span_us);
+        kg_json_add_real(item, "busy_us", block->busy_us);
+        if (!whole)
+            continue;
         add_samples(item, "samples_us", block->samples_us, block->n_samples);
         add_samples(item, "anchor_samples_us", block->anchor_samples_us, block->n_anchor_samples);
+        add_samples(item, "baseline_samples_us", block->baseline_samples_us, block->n_baseline_samples);
         kg_json_add_state(item, "state_before", &block->before);
         kg_json_add_state(item, "state_after", &block->after);
     }
 }
+
+static void fill_perf(const struct kg_run *run, cJSON *root)
+{
+    kg_json_add_text(root, "partial", run->partial);
+    kg_json_add_use(root, run);
+    cJSON *results = cJSON_AddArrayToObject(root, "results");
+    for (size_t i = 0; i < run->n_results; i++) {
+        if (!kg_fact_timed(&run->results[i]))
+            continue;
+        cJSON *record = kg_json_add_record(results, &run->results[i]);
+        add_timing(record, run, &run->results[i]);
+        add_blocks(record, &run->results[i], false);
+        kg_json_add_problem(record, &run->results[i]);
+    }
+}
+
+/* ---- --format json ---- */
 
 static void fill_all(const struct kg_run *run, cJSON *root)
 {
@@ -185,6 +215,7 @@ static void fill_all(const struct kg_run *run, cJSON *root)
         cJSON *record = kg_json_add_record(results, result);
         kg_json_add_text(record, "outcome", outcomes[result->outcome]);
         kg_json_add_text(record, "note", result->note);
+        cJSON_AddBoolToObject(record, "stopped", result->stopped);
         if (result->compared) {
             char digest[24];
             (void)snprintf(digest, sizeof digest, "%016" PRIx64, result->output_digest);
@@ -193,7 +224,7 @@ static void fill_all(const struct kg_run *run, cJSON *root)
         }
         if (kg_fact_timed(result)) {
             add_timing(record, run, result);
-            add_blocks(record, result);
+            add_blocks(record, result, true);
         }
         kg_json_add_text(record, "knobs", result->knobs);
         kg_json_add_text(record, "pin", result->pin);
@@ -233,7 +264,8 @@ static void put_samples(const struct kg_result *result, const char *head, int bl
     }
 }
 
-/* One line a sample, in the order measured, the anchor's of a block after the case's. Not by way of a document: these
+/* One line a sample, `kind` says of which lane; in the order measured within a lane, and the lanes of a block one after
+ * the other. Not by way of a document: these
  * are hundreds of thousands. */
 int kg_report_samples(const struct kg_run *run, FILE *out, kg_error *ret_error)
 {
@@ -251,6 +283,7 @@ int kg_report_samples(const struct kg_run *run, FILE *out, kg_error *ret_error)
             const struct kg_block *block = &result->blocks[k];
             put_samples(result, head + 1, k, "case", block->samples_us, block->n_samples, out);
             put_samples(result, head + 1, k, "anchor", block->anchor_samples_us, block->n_anchor_samples, out);
+            put_samples(result, head + 1, k, "baseline", block->baseline_samples_us, block->n_baseline_samples, out);
         }
         cJSON_free(head);
     }

@@ -7,6 +7,7 @@
 
 #include "facts.h"
 #include "field.h"
+#include "run_facts.h"
 #include "verdict.h"
 
 cJSON *kg_json_add_text(cJSON *object, const char *name, const char *text)
@@ -42,9 +43,14 @@ void kg_json_add_state(cJSON *object, const char *name, const struct kg_device_s
     add_known(item, "power_w", state->power_w);
     add_known(item, "power_limit_w", state->power_limit_w);
     add_known(item, "throttle_reasons", (double)state->throttle_reasons);
-    kg_fact_throttle_names(state->throttle_reasons > 0 ? state->throttle_reasons : 0, names, sizeof names);
+    add_known(item, "sm_clock_mhz_max", state->sm_clock_mhz_max);
+    add_known(item, "power_limit_default_w", state->power_limit_default_w);
+    kg_noise_names(kg_noise_of_reasons(state->throttle_reasons) & kg_noise_throttles(), names, sizeof names);
     kg_json_add_text(item, "throttled_by", names);
     add_known(item, "other_processes", state->other_processes);
+    add_known(item, "virtualisation", state->virtualisation);
+    add_known(item, "persistence_off", state->persistence_off);
+    add_known(item, "mig", state->mig);
 }
 
 static void add_field(cJSON *object, const kg_field *field, const void *problem)
@@ -82,6 +88,14 @@ void kg_json_add_problem(cJSON *object, const struct kg_result *result)
         add_field(object, &fields->items[i], result->of.problem);
 }
 
+void kg_json_add_noise(cJSON *object, kg_noise_set held)
+{
+    cJSON *names = cJSON_AddArrayToObject(object, "noise");
+    for (enum kg_noise i = 0; i < KG_NOISES; i++)
+        if (held & (kg_noise_set)1 << i)
+            cJSON_AddItemToArray(names, cJSON_CreateString(kg_noise_kind(i)->name));
+}
+
 cJSON *kg_json_add_record(cJSON *array, const struct kg_result *result)
 {
     cJSON *record = cJSON_CreateObject();
@@ -96,6 +110,33 @@ cJSON *kg_json_add_record(cJSON *array, const struct kg_result *result)
     kg_json_add_text(record, "verdict", kg_verdict_name(result->verdict));
     kg_json_add_text(record, "reason", kg_fact_why(result));
     return record;
+}
+
+static void add_one_use(cJSON *object, const struct kg_device_use *use)
+{
+    kg_json_add_count(object, "blocks", use->blocks);
+    kg_json_add_real(object, "span_s", use->span_s);
+    kg_json_add_real(object, "busy_s", use->busy_s);
+    kg_json_add_real(object, "device_idle_pct", use->idle_pct);
+}
+
+void kg_json_add_use(cJSON *root, const struct kg_run *run)
+{
+    const struct kg_device_use whole = kg_fact_use(run, 0);
+    if (!whole.blocks)
+        return;
+    kg_json_add_real(root, "device_idle_pct", whole.idle_pct);
+    kg_json_add_noise(root, kg_fact_steadiness(run).setting);
+    cJSON *rounds = cJSON_AddArrayToObject(root, "rounds");
+    for (int round = 1; round <= kg_fact_rounds(run); round++) {
+        const struct kg_device_use use = kg_fact_use(run, round);
+        if (!use.blocks)
+            continue;
+        cJSON *item = cJSON_CreateObject();
+        cJSON_AddItemToArray(rounds, item);
+        cJSON_AddNumberToObject(item, "round", round);
+        add_one_use(item, &use);
+    }
 }
 
 int kg_json_put_document(const struct kg_run *run, kg_json_fill_fn *fill, FILE *out, kg_error *ret_error)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "facts.h"
+#include "run_facts.h"
 #include "verdict.h"
 
 /* What a verdict is in JUnit's words. */
@@ -61,6 +62,7 @@ static void add_suite_properties(mxml_node_t *suite, const struct kg_run *run)
 {
     const kg_device *device = &run->device;
     mxml_node_t *properties = mxmlNewElement(suite, "properties");
+    char names[KG_LINE];
     add_property(properties, "kgate.version", run->version);
     add_property(properties, "kgate.run_id", run->id);
     add_property(properties, "git.sha", kg_fact_sha(run));
@@ -71,6 +73,15 @@ static void add_suite_properties(mxml_node_t *suite, const struct kg_run *run)
     add_property(properties, "device.driver", device->driver);
     add_property(properties, "cuda.runtime", run->cuda_runtime);
     add_property(properties, "expectations", run->expectations_exist ? run->expectations : "none");
+    if (run->baseline) {
+        add_property(properties, "baseline.module", run->baseline_path);
+        add_property(properties, "baseline.sha", run->baseline->git_sha);
+    }
+    kg_noise_names(kg_fact_steadiness(run).setting, names, sizeof names);
+    if (*names)
+        add_property(properties, "noise", names);
+    if (*run->partial)
+        add_property(properties, "partial", run->partial);
 }
 
 static void add_real(mxml_node_t *properties, const char *name, double value)
@@ -80,6 +91,7 @@ static void add_real(mxml_node_t *properties, const char *name, double value)
 
 static void add_case_properties(mxml_node_t *testcase, const struct kg_result *result)
 {
+    char line[KG_LINE];
     mxml_node_t *properties = mxmlNewElement(testcase, "properties");
     add_property(properties, "id", result->id);
     add_property(properties, "verdict", kg_verdict_name(result->verdict));
@@ -96,10 +108,14 @@ static void add_case_properties(mxml_node_t *testcase, const struct kg_result *r
         add_real(properties, "p99_us", result->time_us.p99);
     }
     if (result->judgement.judged) {
-        add_real(properties, "golden_us", result->judgement.golden_us);
+        bool against = result->judgement.judge == KG_JUDGE_AGAINST;
+        add_real(properties, against ? "baseline_p50_us" : "golden_us", result->judgement.golden_us);
         add_real(properties, "change_pct", result->judgement.change_pct);
         add_real(properties, "margin_pct", result->judgement.margin_pct);
     }
+    kg_fact_noise(result, line);
+    if (*line)
+        add_property(properties, "noise", line);
 }
 
 /* Adds "\nname: text" where there is a text. */
@@ -125,10 +141,25 @@ static void describe(const struct kg_run *run, const struct kg_result *result, c
     kg_fact_time(result, line);
     add_line(ret_lines, size, "time", line);
     add_line(ret_lines, size, "runs", result->identity);
+    kg_fact_alarm(result, line);
+    add_line(ret_lines, size, "alarm", line);
+    kg_fact_noise(result, line);
+    add_line(ret_lines, size, "noise", line);
     if (!kg_fact_fine(run, result) && result->outcome != KG_ABSENT) {
         kg_fact_command(run, result, "", line);
         add_line(ret_lines, size, "again", line);
     }
+}
+
+/* As surefire writes a test that failed and passed when it was run again: the case is good, and can be counted. */
+static void add_flake(mxml_node_t *testcase, const struct kg_result *result, const char *lines)
+{
+    char line[KG_LINE];
+    mxml_node_t *flake = mxmlNewElement(testcase, "flakyFailure");
+    kg_fact_alarm(result, line);
+    set_text(flake, "message", line);
+    set_text(flake, "type", kg_verdict_name(KG_SLOW));
+    mxmlNewOpaque(mxmlNewElement(flake, "stackTrace"), lines);
 }
 
 static void add_case(mxml_node_t *suite, const struct kg_run *run, const struct kg_result *result, struct tally *tally)
@@ -153,6 +184,8 @@ static void add_case(mxml_node_t *suite, const struct kg_run *run, const struct 
             mxmlNewOpaque(element, lines);
         }
     }
+    if (kg_fact_flaked(result))
+        add_flake(testcase, result, lines);
     if (kind == GOOD)
         mxmlNewOpaque(mxmlNewElement(testcase, "system-out"), lines);
     tally_add(tally, kind, seconds);

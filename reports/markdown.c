@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "facts.h"
+#include "run_facts.h"
 #include "verdict.h"
 
 #define MAX_COLUMNS 32
@@ -123,7 +124,7 @@ static void put_matrix(const struct kg_run *run, size_t first, FILE *out)
     while (!of_table(run, first, timed)) /* there is one: the caller has looked */
         timed++;
     fputs("p50 of a call", out);
-    if (*kg_fact_anchor(&run->results[timed]))
+    if (*kg_fact_anchor(&run->results[timed]) && !run->baseline)
         fprintf(out, "; in brackets how many times as fast as the anchor `%s`, measured beside it",
                 kg_fact_anchor(&run->results[timed]));
     fputs(".\n\n| shape | problem |", out);
@@ -145,6 +146,7 @@ static void put_matrix(const struct kg_run *run, size_t first, FILE *out)
 
 static void put_baseline_row(const struct kg_result *result, FILE *out)
 {
+    char line[KG_LINE];
     const struct kg_judgement *judged = &result->judgement;
     fputs("| ", out);
     put_cell(kg_fact_shape(result).s, out);
@@ -154,18 +156,30 @@ static void put_baseline_row(const struct kg_result *result, FILE *out)
     fprintf(out, " | %s | %s", kg_format_time(result->time_us.p50).s, kg_format_time(result->time_us.p90).s);
     fprintf(out, " | %s", or_dash(kg_format_speedup(kg_fact_golden_speedup(result)).s));
     if (judged->judged)
-        fprintf(out, " | %s \u00b1%.1f | %s%%", kg_format_change(judged->change_pct).s, judged->margin_pct,
+        fprintf(out, " | %s %s | %s%%", kg_fact_change(result).s, kg_fact_margin(result).s,
                 kg_format_number(judged->threshold_pct).s);
     else
-        fputs(" | - | -", out);
-    fprintf(out, " | %s |\n", kg_verdict_name(result->verdict));
+        fprintf(out, " | %s | -", result->is_new ? "new" : "-");
+    fprintf(out, " | %s%s | ", kg_verdict_name(result->verdict), kg_fact_flaked(result) ? ", flake" : "");
+    kg_fact_noise(result, line);
+    put_cell(or_dash(line), out);
+    fputs(" |\n", out);
 }
 
-static void put_baseline_head(FILE *out)
+static void put_baseline_head(const struct kg_run *run, FILE *out)
 {
-    fputs("| shape | backend | golden p50 | p50 | p90 | speed-up (over 1 is faster) | change (+ is slower) | threshold "
-          "| verdict |\n| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |\n",
-          out);
+    fprintf(out,
+            "| shape | backend | %s p50 | p50 | p90 | speed-up (over 1 is faster) | change (+ is slower) | threshold "
+            "| verdict | noise |\n| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- | --- |\n",
+            run->baseline ? "baseline" : "golden");
+}
+
+/* Says of a run that was stopped that it was. */
+static void put_partial(const struct kg_run *run, FILE *out)
+{
+    if (*run->partial)
+        fprintf(out, "\n**Partial: %s; %zu of %zu cases have no decision.**\n", run->partial, kg_fact_stopped(run),
+                run->n_results);
 }
 
 static bool any_timed(const struct kg_run *run, size_t first)
@@ -178,8 +192,13 @@ static bool any_timed(const struct kg_run *run, size_t first)
 
 int kg_report_markdown(const struct kg_run *run, FILE *out, kg_error *ret_error)
 {
-    fprintf(out, "# Comparison of backends on %s\n\nRun `%s`, build %s.\n", run->device.name, run->id,
+    const char *judge = run->baseline ? "baseline" : "golden";
+    fprintf(out, "# Comparison of backends on %s\n\nRun `%s`, build %s", run->device.name, run->id,
             kg_format_sha(kg_fact_sha(run), kg_fact_dirty(run)).s);
+    if (run->baseline)
+        fprintf(out, " against baseline %s", kg_format_sha(run->baseline->git_sha, run->baseline->git_dirty).s);
+    fputs(".\n", out);
+    put_partial(run, out);
     for (size_t i = 0; i < run->n_results; i++) {
         if (!kg_fact_first_of_suite(run, i))
             continue;
@@ -189,9 +208,9 @@ int kg_report_markdown(const struct kg_run *run, FILE *out, kg_error *ret_error)
             continue;
         }
         put_matrix(run, i, out);
-        fputs("\nAgainst the golden. Speed-up is golden over ours; change is per cent of the golden, + is slower.\n\n",
-              out);
-        put_baseline_head(out);
+        fprintf(out, "\nAgainst the %s. Speed-up is %s over ours; change is per cent of the %s, + is slower.\n\n",
+                judge, judge, judge);
+        put_baseline_head(run, out);
         for (size_t k = i; k < run->n_results; k++)
             if (of_table(run, i, k))
                 put_baseline_row(&run->results[k], out);
@@ -234,7 +253,7 @@ static void put_all_times(const struct kg_run *run, FILE *out)
         if (!kg_fact_first_of_suite(run, i) || !any_timed(run, i))
             continue;
         fprintf(out, "\n## Times: %s\n\n", kg_fact_suite(&run->results[i]).s);
-        put_baseline_head(out);
+        put_baseline_head(run, out);
         for (size_t k = i; k < run->n_results; k++)
             if (of_table(run, i, k))
                 put_baseline_row(&run->results[k], out);
@@ -253,6 +272,7 @@ static void put_fact(const char *name, const char *value, FILE *out)
 static void put_provenance(const struct kg_run *run, FILE *out)
 {
     struct kg_steadiness steady = kg_fact_steadiness(run);
+    struct kg_device_use use = kg_fact_use(run, 0);
     char line[KG_LINE] = "";
     fputs("\n## Provenance\n\n| what | value |\n| --- | --- |\n", out);
     put_fact("run", run->id, out);
@@ -265,28 +285,59 @@ static void put_provenance(const struct kg_run *run, FILE *out)
     put_fact("device uuid", run->device.uuid, out);
     put_fact("driver", run->device.driver, out);
     put_fact("CUDA", run->cuda_runtime, out);
-    put_fact("goldens", run->expectations_exist ? run->expectations : "none for this architecture", out);
-    kg_text_add(line, sizeof line, "%s, L2 %s, windows of %s", run->contract.timer, run->contract.l2,
-                kg_format_time(run->contract.window_us).s);
+    if (run->baseline) {
+        put_fact("baseline", kg_format_sha(run->baseline->git_sha, run->baseline->git_dirty).s, out);
+        put_fact("baseline module", run->baseline_path, out);
+    } else {
+        put_fact("goldens", run->expectations_exist ? run->expectations : "none for this architecture", out);
+    }
+    kg_text_add(line, sizeof line, "%s, L2 %s", run->contract.timer, run->contract.l2);
+    if (run->contract.window_us > 0)
+        kg_text_add(line, sizeof line, ", windows of %s", kg_format_time(run->contract.window_us).s);
     put_fact("timer", run->timed ? line : "not timed", out);
+    if (use.blocks) {
+        (void)snprintf(line, sizeof line, "%.1f%% of the time between a block's first and last window", use.idle_pct);
+        put_fact("device idle", line, out);
+    }
     if (steady.clock_max_mhz) {
         (void)snprintf(line, sizeof line, "%d to %d MHz", steady.clock_min_mhz, steady.clock_max_mhz);
         put_fact("clocks", line, out);
     }
     if (steady.throttled) {
         char names[128];
-        kg_fact_throttle_names(steady.throttle_reasons, names, sizeof names);
+        kg_noise_names(steady.throttles, names, sizeof names);
         (void)snprintf(line, sizeof line, "%zu of %zu blocks: %s", steady.throttled, steady.blocks, names);
         put_fact("throttled", line, out);
+    }
+    kg_noise_names(steady.setting, line, sizeof line);
+    if (*line)
+        put_fact("noise", line, out);
+}
+
+/* First alarms that a second set of rounds did not confirm, and what is new: they pass, and are to be seen. */
+static void put_remarks(const struct kg_run *run, FILE *out)
+{
+    char line[KG_LINE];
+    for (size_t i = 0; i < run->n_results; i++) {
+        const struct kg_result *result = &run->results[i];
+        if (kg_fact_flaked(result)) {
+            kg_fact_alarm(result, line);
+            fprintf(out, "\nFlake: `%s` %s.\n", result->id, line);
+        }
+        if (result->is_new)
+            fprintf(out, "\nNew: `%s` is gated for correctness only.\n", result->id);
     }
 }
 
 int kg_report_summary(const struct kg_run *run, FILE *out, kg_error *ret_error)
 {
-    fprintf(out, "# kgate on %s\n\nExit status %d, %zu cases in %.1f s.\n\n", run->device.name, run->status,
+    fprintf(out, "# kgate on %s\n\nExit status %d, %zu cases in %.1f s.\n", run->device.name, run->status,
             run->n_results, run->seconds);
+    put_partial(run, out);
+    fputc('\n', out);
     put_counts(run, out);
     put_not_passed(run, out);
+    put_remarks(run, out);
     put_all_times(run, out);
     put_provenance(run, out);
     return kg_stream_check(out, ret_error);

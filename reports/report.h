@@ -22,6 +22,8 @@ struct kg_run {
     bool expectations_exist;
     char module_path[4096];
     const struct kg_module *module;
+    const struct kg_module *baseline; /* --against: the build that is judged against; NULL: goldens judge */
+    char baseline_path[4096];
     kg_device device;
     struct kg_device_state state_before, state_after;
     char cuda_runtime[32], nvml[64]; /* versions; "" where there is none */
@@ -35,7 +37,8 @@ struct kg_run {
     size_t counts[KG_VERDICTS];
     int status;
     bool allow_undecided;
-    bool blessed; /* a bless wrote goldens */
+    bool blessed;     /* a bless wrote goldens */
+    char partial[64]; /* why the run ended before it was through: "interrupted", "timeout of 60 s"; "" : it is whole */
 };
 
 struct kg_terminal_options {

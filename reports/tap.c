@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "facts.h"
+#include "run_facts.h"
 #include "verdict.h"
 
 /* '#' begins a directive and '\' escapes it. */
@@ -45,6 +46,10 @@ static void put_case(const struct kg_run *run, const struct kg_result *result, s
     put_diagnostic("worst", line, out);
     kg_fact_time(result, line);
     put_diagnostic("time", line, out);
+    if (kg_fact_flaked(result)) {
+        kg_fact_alarm(result, line);
+        put_diagnostic("flake", line, out);
+    }
     if (!kg_fact_fine(run, result) && result->outcome != KG_ABSENT) {
         kg_fact_command(run, result, "", line);
         put_diagnostic("again", line, out);
@@ -59,9 +64,14 @@ int kg_report_tap(const struct kg_run *run, FILE *out, kg_error *ret_error)
         fprintf(out, "1..%zu\n", run->n_results);
     else
         fputs("1..0 # SKIP no case was selected\n", out);
-    fprintf(out, "# kgate %s, %s, build %s\n", run->version, kg_text_clean(run->device.name, device, sizeof device),
+    fprintf(out, "# kgate %s, %s, build %s", run->version, kg_text_clean(run->device.name, device, sizeof device),
             kg_format_sha(kg_fact_sha(run), kg_fact_dirty(run)).s);
+    if (run->baseline)
+        fprintf(out, " against %s", kg_format_sha(run->baseline->git_sha, run->baseline->git_dirty).s);
+    fputc('\n', out);
     for (size_t i = 0; i < run->n_results; i++)
         put_case(run, &run->results[i], i + 1, out);
+    if (*run->partial)
+        fprintf(out, "# partial: %s\n", run->partial);
     return kg_stream_check(out, ret_error);
 }

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "facts.h"
+#include "run_facts.h"
+#include "terminal_end.h"
 #include "verdict.h"
 
 enum column { C_CASE, C_BACKEND, C_MAX, C_MEAN, C_BAD, C_TIME, C_CHANGE, C_MARGIN, C_RATE, C_COUNT };
@@ -46,6 +48,21 @@ static void put_verdict(const struct kg_terminal_options *options, enum kg_verdi
         fputs(name, out);
 }
 
+/* Which build was judged, and by what. */
+static void put_judges(const struct kg_run *run, FILE *out)
+{
+    const struct kg_text built = kg_format_sha(kg_fact_sha(run), kg_fact_dirty(run));
+    const char *path = run->baseline ? run->baseline_path : run->expectations, *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    if (run->baseline)
+        fprintf(out, " \u00b7 candidate %s against %s (%s)", built.s,
+                kg_format_sha(run->baseline->git_sha, run->baseline->git_dirty).s, name);
+    else if (run->expectations_exist)
+        fprintf(out, " \u00b7 build %s \u00b7 %s", built.s, name);
+    else
+        fprintf(out, " \u00b7 build %s \u00b7 no goldens for %s", built.s, run->device.arch);
+}
+
 static void put_header(const struct kg_run *run, FILE *out)
 {
     struct kg_steadiness steady = kg_fact_steadiness(run);
@@ -57,12 +74,7 @@ static void put_header(const struct kg_run *run, FILE *out)
         fprintf(out, " \u00b7 clocks %d to %d MHz", steady.clock_min_mhz, steady.clock_max_mhz);
     else if (steady.clock_max_mhz)
         fprintf(out, " \u00b7 clocks %d MHz", steady.clock_max_mhz);
-    fprintf(out, " \u00b7 build %s", kg_format_sha(kg_fact_sha(run), kg_fact_dirty(run)).s);
-    const char *slash = strrchr(run->expectations, '/');
-    if (run->expectations_exist)
-        fprintf(out, " \u00b7 %s", slash ? slash + 1 : run->expectations);
-    else
-        fprintf(out, " \u00b7 no goldens for %s", run->device.arch);
+    put_judges(run, out);
     if (run->shuffle_seed)
         fprintf(out, " \u00b7 shuffle %llu", (unsigned long long)run->shuffle_seed);
     fputc('\n', out);
@@ -74,9 +86,15 @@ static bool folded(const struct kg_result *result, const struct kg_terminal_opti
     return !options->verbose && result->outcome == KG_DEFERRED && result->verdict == KG_PASS;
 }
 
+/* Nothing is known of it: the run was stopped before. */
+static bool unreached(const struct kg_result *result)
+{
+    return result->stopped && !result->compared;
+}
+
 static bool in_table(const struct kg_result *result, const struct kg_terminal_options *options)
 {
-    return !folded(result, options) && (options->verbose || result->verdict != KG_SKIP);
+    return options->verbose || !(folded(result, options) || unreached(result) || result->verdict == KG_SKIP);
 }
 
 static void row_of(const struct kg_result *result, struct row *ret_row)
@@ -92,13 +110,15 @@ static void row_of(const struct kg_result *result, struct row *ret_row)
         snprintf(cells[C_MEAN], CELL, "mean %s", kg_format_error(result->figures.mean_abs).s);
         snprintf(cells[C_BAD], CELL, "bad %.2f%%", result->figures.bad_pct);
     }
+    if (result->is_new)
+        snprintf(cells[C_CHANGE], CELL, "new");
     if (!kg_fact_timed(result))
         return;
     snprintf(cells[C_TIME], CELL, "%s", kg_format_time(result->time_us.p50).s);
     snprintf(cells[C_RATE], CELL, "%s", kg_format_rate(result->tflop_per_s).s);
     if (result->judgement.judged) {
-        snprintf(cells[C_CHANGE], CELL, "%s", kg_format_change(result->judgement.change_pct).s);
-        snprintf(cells[C_MARGIN], CELL, "\u00b1%.1f", result->judgement.margin_pct);
+        snprintf(cells[C_CHANGE], CELL, "%s", kg_fact_change(result).s);
+        snprintf(cells[C_MARGIN], CELL, "%s", kg_fact_margin(result).s);
     }
 }
 
@@ -132,6 +152,14 @@ static void put_verbose(const struct kg_result *result, FILE *out)
         fprintf(out, "      runs %s\n", kg_text_clean(result->identity, line, sizeof line));
     if (*result->knobs)
         fprintf(out, "      knobs %s\n", kg_text_clean(result->knobs, line, sizeof line));
+    if (*result->baseline_identity)
+        fprintf(out, "      baseline runs %s\n", kg_text_clean(result->baseline_identity, line, sizeof line));
+    kg_fact_alarm(result, line);
+    if (*line)
+        fprintf(out, "      alarm: %s\n", line);
+    kg_fact_noise(result, line);
+    if (*line)
+        fprintf(out, "      noise: %s\n", line);
     if (result->launch.kernels)
         fprintf(out, "      %d kernels a launch, %d copies\n", result->launch.kernels, result->launch.memory_nodes);
     if (*kg_fact_why(result))
@@ -177,6 +205,15 @@ static void put_folded(const struct kg_run *run, size_t first, const struct kg_t
                 kg_format_error(max_abs).s, kg_format_error(mean_abs).s, bad_pct);
 }
 
+static void put_unreached(const struct kg_run *run, size_t first, FILE *out)
+{
+    size_t count = 0;
+    for (size_t i = first; i < run->n_results; i++)
+        count += kg_fact_same_suite(&run->results[i], &run->results[first]) && unreached(&run->results[i]);
+    if (count)
+        fprintf(out, "  %zu not reached: %s\n", count, run->partial);
+}
+
 static void put_suite(const struct kg_run *run, size_t first, const struct kg_terminal_options *options, FILE *out)
 {
     struct row row;
@@ -202,20 +239,25 @@ static void put_suite(const struct kg_run *run, size_t first, const struct kg_te
             put_verbose(result, out);
     }
     put_folded(run, first, options, out);
-    if (!options->verbose)
+    if (!options->verbose) {
         put_skips(run, first, out);
+        put_unreached(run, first, out);
+    }
 }
 
-static bool needs_answer(enum kg_verdict verdict, bool verbose)
+/* Without a golden there is nothing to answer; on a new machine that is every case, and one line at the end says it. */
+static bool needs_answer(const struct kg_result *result, bool verbose)
 {
-    switch (verdict) {
+    switch (result->verdict) {
     case KG_PASS:
     case KG_FAST:
     case KG_XFAIL:
     case KG_SKIP:
         return false;
     case KG_UNGATED:
-        return verbose; /* on a new machine that is every case: one line at the end says it */
+        return verbose || result->judgement.golden_us > 0;
+    case KG_UNSURE:
+        return verbose || !result->stopped; /* the same of a run that was stopped */
     default:
         return true;
     }
@@ -229,6 +271,9 @@ static void put_detail(const struct kg_run *run, const struct kg_result *result,
     kg_fact_worst(result, line);
     if (*line)
         fprintf(out, "   worst: %s\n", line);
+    kg_fact_noise(result, line);
+    if (*line && (result->verdict == KG_SLOW || result->verdict == KG_UNSURE))
+        fprintf(out, "   noise: %s\n", line);
     if (result->outcome == KG_ABSENT)
         return; /* there is no case to run again */
     kg_fact_command(run, result, "", line);
@@ -239,81 +284,8 @@ static void put_details(const struct kg_run *run, const struct kg_terminal_optio
 {
     size_t number = 0;
     for (size_t i = 0; i < run->n_results; i++)
-        if (needs_answer(run->results[i].verdict, options->verbose))
+        if (needs_answer(&run->results[i], options->verbose))
             put_detail(run, &run->results[i], ++number, out);
-}
-
-/* What a bless would keep or start. */
-static void put_bless_hints(const struct kg_run *run, FILE *out)
-{
-    char line[KG_LINE];
-    if (run->blessed) {
-        fprintf(out, "blessed: %s\n", run->expectations);
-        return;
-    }
-    for (size_t i = 0; i < run->n_results; i++) {
-        const struct kg_result *result = &run->results[i];
-        if (result->verdict != KG_FAST)
-            continue;
-        kg_fact_command(run, result, " --bless --reason TEXT", line);
-        fprintf(out, "fast: %s %s; to keep it: %s\n", result->id, kg_format_change(result->judgement.change_pct).s,
-                line);
-    }
-    if (run->counts[KG_UNGATED]) {
-        bool other_module = strcmp(run->module->name, "attention") != 0;
-        *line = '\0';
-        if (other_module) {
-            kg_text_add(line, sizeof line, " --module");
-            kg_text_add_quoted(line, sizeof line, run->module_path);
-        }
-        if (run->device.kind == KG_CPU)
-            kg_text_add(line, sizeof line, " --device cpu");
-        fprintf(out, "ungated: %zu without a golden to compare with; to make them: %.*s run%s --bless --reason TEXT\n",
-                run->counts[KG_UNGATED], kg_fact_program(run), run->command, line);
-    }
-}
-
-/* Which timer, and what was unsteady: never silent. */
-static void put_timing(const struct kg_run *run, FILE *out)
-{
-    struct kg_steadiness steady = kg_fact_steadiness(run);
-    char names[128];
-    if (!steady.blocks)
-        return;
-    fprintf(out, "timed: %s, L2 %s, windows of %s, %zu blocks", run->contract.timer, run->contract.l2,
-            kg_format_time(run->contract.window_us).s, steady.blocks);
-    kg_fact_throttle_names(steady.throttle_reasons, names, sizeof names);
-    if (steady.throttled)
-        fprintf(out, "; throttled in %zu of them (%s)", steady.throttled, names);
-    if (steady.shared)
-        fprintf(out, "; another process on the device in %zu of them", steady.shared);
-    fputc('\n', out);
-}
-
-static void put_last_line(const struct kg_run *run, FILE *out)
-{
-    static const struct {
-        enum kg_verdict verdict;
-        const char *one, *many;
-        bool always;
-    } words[] = {
-        { KG_FAIL, "failed", "failed", false },   { KG_ERROR, "error", "errors", false },
-        { KG_XPASS, "xpass", "xpass", false },    { KG_SLOW, "slow", "slow", false },
-        { KG_UNSURE, "unsure", "unsure", false }, { KG_UNGATED, "ungated", "ungated", false },
-        { KG_LOST, "lost", "lost", false },       { KG_FAST, "fast", "fast", false },
-        { KG_XFAIL, "xfail", "xfail", false },    { KG_PASS, "passed", "passed", true },
-        { KG_SKIP, "skipped", "skipped", true },
-    };
-    const char *comma = "";
-    fputs("kgate: ", out);
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        size_t count = run->counts[words[i].verdict];
-        if (!count && !words[i].always)
-            continue;
-        fprintf(out, "%s%zu %s", comma, count, count == 1 ? words[i].one : words[i].many);
-        comma = ", ";
-    }
-    fprintf(out, " of %zu in %.1f s\n", run->n_results, run->seconds);
 }
 
 int kg_report_terminal(const struct kg_run *run, const struct kg_terminal_options *options, FILE *out,
@@ -324,8 +296,6 @@ int kg_report_terminal(const struct kg_run *run, const struct kg_terminal_option
         if (kg_fact_first_of_suite(run, i))
             put_suite(run, i, options, out);
     put_details(run, options, out);
-    put_bless_hints(run, out);
-    put_timing(run, out);
-    put_last_line(run, out);
+    kg_terminal_put_end(run, out);
     return kg_stream_check(out, ret_error);
 }

@@ -4,13 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "noise.h"
 #include "schedule.h"
 
-/* Does the module come from exactly the commit that the tree is at? */
-static int check_commit(const struct kg_session *s, kg_error *ret_error)
+int kg_bless_check_commit(const struct kg_git *git, const struct kg_module *module, kg_error *ret_error)
 {
-    const struct kg_git *git = &s->run.git;
-    const struct kg_module *module = s->module.root;
     if (!*git->sha)
         return kg_fail(ret_error, KG_EINVAL, "cannot bless: %s (--git-sha SHA, or --allow-dirty)", git->why);
     if (git->dirty)
@@ -30,12 +28,12 @@ static int check_commit(const struct kg_session *s, kg_error *ret_error)
 
 int kg_bless_check(const struct kg_session *s, kg_error *ret_error)
 {
-    return s->options->allow_dirty ? KG_OK : check_commit(s, ret_error);
+    return s->options->allow_dirty ? KG_OK : kg_bless_check_commit(&s->run.git, s->module.root, ret_error);
 }
 
 static struct kg_provenance provenance_of(const struct kg_session *s)
 {
-    struct kg_provenance p = { .dirty = check_commit(s, NULL) != KG_OK };
+    struct kg_provenance p = { .dirty = kg_bless_check_commit(&s->run.git, s->module.root, NULL) != KG_OK };
     snprintf(p.git_sha, sizeof p.git_sha, "%s", s->run.git.sha);
     snprintf(p.branch, sizeof p.branch, "%s", s->run.git.branch);
     snprintf(p.date, sizeof p.date, "%s", s->run.started);
@@ -72,6 +70,26 @@ static bool blessable(const struct kg_session *s, size_t i, const bool *timed)
     return timed[i] && r->outcome == KG_RAN && !strcmp(r->backend, r->of.backend->name) && r->verdict != KG_XFAIL;
 }
 
+int kg_bless_check_noise(const struct kg_result *result, kg_error *ret_error)
+{
+    kg_noise_set refused = 0;
+    int count = 0, first = 0;
+    char names[128];
+    for (int i = result->n_blocks; i-- > 0;) {
+        kg_noise_set here = kg_noise_of_block(&result->blocks[i]) & kg_noise_refuses_bless();
+        refused |= here;
+        if (here) {
+            count++;
+            first = i + 1;
+        }
+    }
+    if (!refused)
+        return KG_OK;
+    kg_noise_names(refused, names, sizeof names);
+    return kg_fail(ret_error, KG_EINVAL, "%s: %d of %d blocks were measured under %s, first block %d", result->id,
+                   count, result->n_blocks, names, first);
+}
+
 static int bless_one(struct kg_session *s, struct kg_goldens *goldens, struct kg_result *r, FILE *out,
                      kg_error *ret_error)
 {
@@ -83,7 +101,8 @@ static int bless_one(struct kg_session *s, struct kg_goldens *goldens, struct kg
     kg_case_key(&r->of, r->backend, key, sizeof key);
     const struct kg_golden *old = kg_goldens_find(goldens, key);
     double old_us = old ? old->p50_us : 0;
-    if (kg_golden_of_result(r, key, &policy.contract, &provenance, &golden, &cause)) {
+    if (kg_bless_check_noise(r, &cause) ||
+        kg_golden_of_result(r, key, &policy.contract, &provenance, &golden, &cause)) {
         r->verdict = KG_UNSURE;
         snprintf(r->reason, sizeof r->reason, "not blessed: %s", cause.text);
         return KG_OK;
@@ -132,7 +151,7 @@ int kg_bless(struct kg_session *s, const bool *timed, FILE *out, kg_error *ret_e
             status = bless_one(s, &fresh, &s->results[i], lines, ret_error);
     if (!status && s->options->prune)
         prune(s, &fresh, lines);
-    if (!status)
+    if (!status && (fresh.count || fresh.exists)) /* a file of none would say that this device has goldens */
         status = kg_goldens_save(&fresh, s->expectations, ret_error);
     kg_goldens_unlock(lock);
     if (lines)
@@ -146,7 +165,7 @@ int kg_bless(struct kg_session *s, const bool *timed, FILE *out, kg_error *ret_e
     }
     kg_goldens_done(&s->goldens);
     s->goldens = fresh;
-    s->run.expectations_exist = true;
-    s->run.blessed = true;
+    s->run.expectations_exist = s->goldens.exists || s->goldens.count;
+    s->run.blessed = length > 0;
     return KG_OK;
 }

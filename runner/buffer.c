@@ -58,7 +58,7 @@ int kg_buffers_poison(const struct kg_buffers *buffers, kg_error *ret_error)
 {
     int status = KG_OK;
     for (int i = 0; i < buffers->count && !status; i++)
-        if (buffers->tensors[i].role == KG_OUTPUT)
+        if (buffers->tensors[i].role != KG_INPUT)
             status = buffers->context->ops->paint(buffers->context, buffers->tensors[i].data,
                                                   kg_tensor_bytes(&buffers->tensors[i]), KG_POISON, ret_error);
     return status;
@@ -66,23 +66,24 @@ int kg_buffers_poison(const struct kg_buffers *buffers, kg_error *ret_error)
 
 int kg_buffers_check_guards(const struct kg_buffers *buffers, kg_error *ret_error)
 {
-    const struct kg_device_ops *ops = buffers->context->ops;
+    struct kg_span bands[2 * KG_MAX_TENSORS];
+    uint64_t changed[2 * KG_MAX_TENSORS];
     for (int i = 0; i < buffers->count; i++) {
         const kg_tensor *tensor = &buffers->tensors[i];
-        uint64_t before = 0, after = 0;
-        int status =
-            ops->count_changed(buffers->context, buffers->blocks[i], KG_GUARD_BYTES, KG_GUARD, &before, ret_error);
-        if (!status)
-            status = ops->count_changed(buffers->context, (char *)tensor->data + kg_tensor_bytes(tensor),
-                                        tail_bytes(tensor), KG_GUARD, &after, ret_error);
-        if (status)
-            return status;
-        if (before || after)
-            return kg_fail(ret_error, KG_EDEVICE, "wrote outside %s: %llu bytes changed before it, %llu after it",
-                           tensor->name, (unsigned long long)before, (unsigned long long)after);
+        bands[2 * i] = (struct kg_span){ buffers->blocks[i], KG_GUARD_BYTES };
+        bands[2 * i + 1] = (struct kg_span){ (char *)tensor->data + kg_tensor_bytes(tensor), tail_bytes(tensor) };
     }
-    return KG_OK;
+    int status =
+        buffers->context->ops->count_changed(buffers->context, bands, 2 * buffers->count, KG_GUARD, changed, ret_error);
+    for (int i = 0; i < buffers->count && !status; i++)
+        if (changed[2 * i] || changed[2 * i + 1])
+            return kg_fail(ret_error, KG_EDEVICE, "wrote outside %s: %llu bytes changed before it, %llu after it",
+                           buffers->tensors[i].name, (unsigned long long)changed[2 * i],
+                           (unsigned long long)changed[2 * i + 1]);
+    return status;
 }
+
+_Static_assert(2 * KG_MAX_TENSORS <= KG_MAX_SPANS, "guard bands of all tensors are looked at together");
 
 int kg_buffers_digest(const struct kg_buffers *buffers, enum kg_role role, uint64_t *ret_digest, kg_error *ret_error)
 {

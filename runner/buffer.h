@@ -18,7 +18,7 @@ int kg_buffers_new(kg_context *context, const kg_tensor *tensors, int count, str
                    kg_error *ret_error);
 void kg_buffers_done(struct kg_buffers *buffers); /* a zeroed one is accepted */
 
-/* Outputs to KG_POISON. */
+/* Outputs and workspaces to KG_POISON. */
 int kg_buffers_poison(const struct kg_buffers *buffers, kg_error *ret_error);
 
 /* KG_EDEVICE, and which tensor was written past, on which side, how many bytes. */

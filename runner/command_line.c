@@ -57,11 +57,15 @@ void kg_command_line_again(const struct kg_options *o, char *ret_text, size_t si
     for (size_t i = 0; i < o->n_library_paths; i++)
         add(ret_text, size, "library-path", o->library_paths[i]);
     add(ret_text, size, "expectations", o->expectations);
-    add(ret_text, size, "timer", o->timing.timer >= 0 ? timers[o->timing.timer] : NULL);
+    add(ret_text, size, "against", o->against);
+    append(ret_text, size, "%s", o->allow_removed ? " --allow-removed" : "");
+    add(ret_text, size, "timer", o->timing.timer >= 0 && !o->against ? timers[o->timing.timer] : NULL);
     add(ret_text, size, "l2", o->timing.l2 >= 0 ? caches[o->timing.l2] : NULL);
     add_number(ret_text, size, "samples", o->timing.samples);
     add_number(ret_text, size, "warmup", o->timing.warmup);
     add_number(ret_text, size, "threshold", o->timing.threshold_pct);
     add_number(ret_text, size, "rounds", o->rounds ? o->rounds : -1);
+    add_number(ret_text, size, "timeout", o->timeout_s > 0 ? o->timeout_s : -1);
+    add_number(ret_text, size, "case-timeout", o->case_timeout_s != KG_CASE_TIMEOUT_S ? o->case_timeout_s : -1);
     append(ret_text, size, "%s", o->no_time ? " --no-time" : "");
 }

@@ -133,3 +133,64 @@ void kg_cpu_describe(kg_device *ret_device)
     device.peak_flops = device.units * 5e9 * 64 * 2;
     *ret_device = device;
 }
+
+/* ---- what bears on its times ---- */
+
+/* The first line of a file under root, without its end; false where there is none. */
+static bool read_line(const char *root, const char *path, char *ret_line, size_t size)
+{
+    char whole[512];
+    if (snprintf(whole, sizeof whole, "%s%s", root, path) >= (int)sizeof whole)
+        return false;
+    FILE *file = fopen(whole, "re");
+    bool ok = file && fgets(ret_line, (int)size, file);
+    if (file)
+        (void)fclose(file);
+    if (ok)
+        ret_line[strcspn(ret_line, "\n")] = '\0';
+    return ok;
+}
+
+/* 0 or 1, as many files of /sys hold it. */
+static int read_switch(const char *root, const char *path)
+{
+    char line[16];
+    if (!read_line(root, path, line, sizeof line) || (line[0] != '0' && line[0] != '1') || line[1])
+        return -1;
+    return line[0] - '0';
+}
+
+static int read_turbo(const char *root)
+{
+    int off = read_switch(root, "/sys/devices/system/cpu/intel_pstate/no_turbo");
+    return off >= 0 ? !off : read_switch(root, "/sys/devices/system/cpu/cpufreq/boost");
+}
+
+/* x86 processors have the flag in a virtual machine; others do not say. */
+static int read_hypervisor(const char *root)
+{
+    char path[512], line[8192];
+    int found = -1;
+    (void)snprintf(path, sizeof path, "%s/proc/cpuinfo", root);
+    FILE *file = fopen(path, "re");
+    while (file && found < 0 && fgets(line, sizeof line, file))
+        if (!strncmp(line, "flags", 5))
+            found = strstr(line, " hypervisor") != NULL;
+    if (file)
+        (void)fclose(file);
+    return found;
+}
+
+void kg_cpu_conditions(const char *root, struct kg_cpu_conditions *ret_conditions)
+{
+    struct kg_cpu_conditions c = { .load = -1, .threads = (int)sysconf(_SC_NPROCESSORS_ONLN) };
+    char line[128];
+    if (read_line(root, "/proc/loadavg", line, sizeof line))
+        c.load = strtod(line, NULL);
+    if (!read_line(root, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", c.governor, sizeof c.governor))
+        c.governor[0] = '\0';
+    c.turbo = read_turbo(root);
+    c.smt = read_switch(root, "/sys/devices/system/cpu/smt/active");
+    c.hypervisor = read_hypervisor(root);
+    *ret_conditions = c;
+}

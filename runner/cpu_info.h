@@ -11,4 +11,15 @@ void kg_cpu_describe_text(FILE *cpuinfo, kg_device *ret_device);
 
 int kg_cpu_clock_mhz(const char *which); /* scaling_cur_freq, cpuinfo_max_freq of CPU 0; -1: not known */
 
+/* What bears on a CPU's times; -1 and "" where it cannot be read. `root` stands before /proc and /sys: "" but in tests.
+ */
+struct kg_cpu_conditions {
+    double load;       /* average over a minute */
+    int threads;       /* that are on line */
+    char governor[32]; /* of CPU 0's frequency */
+    int turbo, smt, hypervisor;
+};
+
+void kg_cpu_conditions(const char *root, struct kg_cpu_conditions *ret_conditions);
+
 #endif

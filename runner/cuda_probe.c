@@ -106,6 +106,16 @@ int kg_cuda_describe(int index, const struct kg_nvml *nvml, kg_device *ret_devic
     return rc;
 }
 
+void kg_cuda_health(int index, struct kg_device_health *ret_health)
+{
+    struct kg_nvml nvml;
+    if (kg_cuda_nvml_init(index, &nvml, NULL) < 0)
+        return;
+    kg_nvml_state(&nvml, false, &ret_health->idle);
+    kg_nvml_version(&nvml, ret_health->nvml, sizeof ret_health->nvml);
+    kg_nvml_done(&nvml);
+}
+
 /* The runtime calls a driver that is not there too old, so that is told apart. */
 static int count_devices(int *ret_count, kg_error *ret_error)
 {

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <time.h>
 
 #ifndef KG_WITH_CUDA
 #define KG_WITH_CUDA 0
@@ -44,6 +45,59 @@ int kg_device_probe(enum kg_device_kind kind, kg_device *ret_devices, int max, i
     return kg_fail(ret_error, KG_EINVAL, "no device kind %d", (int)kind);
 }
 
+struct kg_device_state kg_device_state_unknown(void)
+{
+    return (struct kg_device_state){
+        .sm_clock_mhz = -1,
+        .memory_clock_mhz = -1,
+        .temperature_c = -1,
+        .utilisation_pct = -1,
+        .power_w = -1,
+        .power_limit_w = -1,
+        .throttle_reasons = -1,
+        .other_processes = -1,
+        .sm_clock_mhz_max = -1,
+        .power_limit_default_w = -1,
+        .virtualisation = -1,
+        .persistence_off = -1,
+        .mig = -1,
+    };
+}
+
+/* Painting is work enough for the clocks to rise. */
+static void put_to_work(kg_context *context)
+{
+    enum { BYTES = 64 << 20, MILLISECONDS = 300 };
+    struct timespec start, now;
+    void *data = NULL;
+    int status = context->ops->allocate(context, BYTES, &data, NULL);
+    (void)clock_gettime(CLOCK_MONOTONIC, &start);
+    do {
+        if (!status)
+            status = context->ops->paint(context, data, BYTES, KG_POISON, NULL);
+        (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    } while (!status && (now.tv_sec - start.tv_sec) * 1000 + (now.tv_nsec - start.tv_nsec) / 1000000 < MILLISECONDS);
+}
+
+void kg_device_health(enum kg_device_kind kind, int index, bool work, struct kg_device_health *ret_health)
+{
+    struct kg_device_health health = { .idle = kg_device_state_unknown(), .work = kg_device_state_unknown() };
+    kg_context *context = NULL;
+    if (kind == KG_CPU)
+        kg_cpu_health(&health);
+#if KG_WITH_CUDA
+    if (kind == KG_CUDA)
+        kg_cuda_health(index, &health);
+#endif
+    bool others = health.idle.other_processes > 0 || health.idle.utilisation_pct > 0;
+    if (work && !others && kg_device_open(kind, index, &context, NULL) == KG_OK) {
+        put_to_work(context);
+        context->ops->state(context, &health.work);
+        context->ops->close(context);
+    }
+    *ret_health = health;
+}
+
 int kg_device_open(enum kg_device_kind kind, int index, kg_context **ret_context, kg_error *ret_error)
 {
     switch (kind) {
@@ -57,4 +111,10 @@ int kg_device_open(enum kg_device_kind kind, int index, kg_context **ret_context
 #endif
     }
     return kg_fail(ret_error, KG_EINVAL, "no device kind %d", (int)kind);
+}
+
+int kg_device_measure(kg_context *context, kg_window *const *order, int count, double *ret_us, kg_error *ret_error)
+{
+    int status = context->ops->enqueue(context, order, count, ret_error);
+    return status ? status : context->ops->collect(context, ret_us, ret_error);
 }

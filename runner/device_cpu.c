@@ -5,6 +5,7 @@
 #include "device.h"
 #include "window.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -13,6 +14,11 @@ struct cpu_context {
     kg_context base;
     struct kg_allocations allocations;
     double tick_us;
+    struct {
+        double us[KG_MAX_BATCH];
+        int count;
+    } flying[KG_MAX_FLYING]; /* batches that have run, the oldest first */
+    int n_flying;
 };
 
 static struct cpu_context *cpu(kg_context *context)
@@ -95,12 +101,13 @@ static int cpu_paint(kg_context *context, void *data, size_t bytes, uint8_t valu
     return KG_OK;
 }
 
-static int cpu_count_changed(kg_context *context, const void *data, size_t bytes, uint8_t value, uint64_t *ret_count,
-                             kg_error *ret_error)
+static int cpu_count_changed(kg_context *context, const struct kg_span *spans, int count, uint8_t value,
+                             uint64_t *ret_counts, kg_error *ret_error)
 {
     (void)context;
     (void)ret_error;
-    *ret_count = kg_cpu_count_changed(data, bytes, value);
+    for (int i = 0; i < count; i++)
+        ret_counts[i] = kg_cpu_count_changed(spans[i].data, spans[i].bytes, value);
     return KG_OK;
 }
 
@@ -146,14 +153,14 @@ static int cpu_inspect(kg_context *context, kg_launch_fn *launch, void *argument
 }
 
 static int cpu_window_new(kg_context *context, kg_launch_fn *launch, void *argument, int calls, bool graph,
-                          kg_window **ret_window, kg_error *ret_error)
+                          double spin_us, kg_window **ret_window, kg_error *ret_error)
 {
     (void)context;
     (void)graph;
     kg_window *window = calloc(1, sizeof *window);
     if (!window)
         return kg_fail(ret_error, KG_ENOMEM, "no host memory for a window");
-    *window = (struct kg_window){ .launch = launch, .argument = argument, .calls = calls };
+    *window = (struct kg_window){ .launch = launch, .argument = argument, .calls = calls, .spin_us = spin_us };
     *ret_window = window;
     return KG_OK;
 }
@@ -164,24 +171,52 @@ static void cpu_window_free(kg_context *context, kg_window *window)
     free(window);
 }
 
-/* Neighbours share a reading of the clock, as windows of a GPU share an event. */
-static int cpu_measure(kg_context *context, kg_window *const *order, int count, double *ret_us, kg_error *ret_error)
+/* The calls, and a spin that lasts spin_us by the clock. */
+static int run_window(const kg_window *window, kg_error *ret_error)
 {
-    (void)context;
-    if (count < 1 || count > KG_MAX_BATCH)
-        return kg_fail(ret_error, KG_EINVAL, "%d windows in a batch: 1 to %d", count, KG_MAX_BATCH);
+    for (int call = 0; call < window->calls; call++) {
+        int rc = window->launch(window->argument, call, NULL, ret_error);
+        if (rc < 0)
+            return rc;
+    }
+    if (window->spin_us > 0)
+        for (const int64_t end_ns = now_ns() + (int64_t)(1e3 * window->spin_us); now_ns() < end_ns;)
+            ;
+    return KG_OK;
+}
+
+/* Runs at once. Neighbours share a reading of the clock, as windows of a GPU share an event. */
+static int cpu_enqueue(kg_context *context, kg_window *const *order, int count, kg_error *ret_error)
+{
+    struct cpu_context *c = cpu(context);
     int64_t times_ns[KG_MAX_BATCH + 1];
+    int rc = count < 1 || count > KG_MAX_BATCH
+                 ? kg_fail(ret_error, KG_EINVAL, "%d windows in a batch: 1 to %d", count, KG_MAX_BATCH)
+                 : KG_OK;
+    assert(c->n_flying < KG_MAX_FLYING);
     times_ns[0] = now_ns();
-    for (int i = 0; i < count; i++) {
-        for (int call = 0; call < order[i]->calls; call++) {
-            int rc = order[i]->launch(order[i]->argument, call, NULL, ret_error);
-            if (rc < 0)
-                return rc;
-        }
+    for (int i = 0; i < count && rc == KG_OK; i++) {
+        rc = run_window(order[i], ret_error);
         times_ns[i + 1] = now_ns();
     }
+    if (rc < 0) {
+        c->n_flying = 0;
+        return rc;
+    }
     for (int i = 0; i < count; i++)
-        ret_us[i] = (double)(times_ns[i + 1] - times_ns[i]) * 1e-3;
+        c->flying[c->n_flying].us[i] = (double)(times_ns[i + 1] - times_ns[i]) * 1e-3;
+    c->flying[c->n_flying++].count = count;
+    return KG_OK;
+}
+
+static int cpu_collect(kg_context *context, double *ret_us, kg_error *ret_error)
+{
+    struct cpu_context *c = cpu(context);
+    (void)ret_error;
+    assert(c->n_flying > 0);
+    memcpy(ret_us, c->flying[0].us, (size_t)c->flying[0].count * sizeof *ret_us);
+    c->flying[0] = c->flying[1];
+    c->n_flying--;
     return KG_OK;
 }
 
@@ -193,16 +228,9 @@ static double cpu_timer_tick_us(kg_context *context)
 static void cpu_state(kg_context *context, struct kg_device_state *ret_state)
 {
     (void)context;
-    *ret_state = (struct kg_device_state){
-        .sm_clock_mhz = kg_cpu_clock_mhz("scaling_cur_freq"),
-        .memory_clock_mhz = -1,
-        .temperature_c = -1,
-        .utilisation_pct = -1,
-        .power_w = -1,
-        .power_limit_w = -1,
-        .throttle_reasons = -1,
-        .other_processes = -1,
-    };
+    *ret_state = kg_device_state_unknown();
+    ret_state->sm_clock_mhz = kg_cpu_clock_mhz("scaling_cur_freq");
+    ret_state->sm_clock_mhz_max = kg_cpu_clock_mhz("cpuinfo_max_freq");
 }
 
 static const struct kg_device_ops cpu_ops = {
@@ -221,7 +249,8 @@ static const struct kg_device_ops cpu_ops = {
     .inspect = cpu_inspect,
     .window_new = cpu_window_new,
     .window_free = cpu_window_free,
-    .measure = cpu_measure,
+    .enqueue = cpu_enqueue,
+    .collect = cpu_collect,
     .timer_tick_us = cpu_timer_tick_us,
     .state = cpu_state,
 };
@@ -233,6 +262,11 @@ int kg_cpu_probe(kg_device *ret_devices, int max, int *ret_count, kg_error *ret_
     kg_cpu_describe(&ret_devices[0]);
     *ret_count = 1;
     return KG_OK;
+}
+
+void kg_cpu_health(struct kg_device_health *ret_health)
+{
+    cpu_state(NULL, &ret_health->idle);
 }
 
 int kg_cpu_open(int index, kg_context **ret_context, kg_error *ret_error)

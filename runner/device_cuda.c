@@ -15,9 +15,10 @@ static void cuda_close(kg_context *context)
     for (size_t i = 0; i < cuda->allocations.count; i++)
         (void)cudaFree(cuda->allocations.items[i]);
     kg_allocations_done(&cuda->allocations);
-    for (int i = 0; i <= KG_MAX_BATCH; i++)
-        if (cuda->events[i])
-            (void)cudaEventDestroy(cuda->events[i]);
+    for (int batch = 0; batch < KG_MAX_FLYING; batch++)
+        for (int i = 0; i <= KG_MAX_BATCH; i++)
+            if (cuda->batches[batch].events[i])
+                (void)cudaEventDestroy(cuda->batches[batch].events[i]);
     (void)cudaFree(cuda->parts);
     if (cuda->stream)
         (void)cudaStreamDestroy(cuda->stream);
@@ -71,7 +72,7 @@ static int cuda_copy_to_host(kg_context *context, void *to, const void *from, si
 static int cuda_copy(kg_context *context, void *to, const void *from, size_t bytes, kg_error *ret_error)
 {
     cudaError_t status = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, kg_cuda(context)->stream);
-    return finish(context, status, "copy on the device", ret_error);
+    return kg_cuda_check(status, "copy on the device", ret_error);
 }
 
 static int cuda_fill(kg_context *context, const kg_tensor *tensor, uint64_t seed, uint32_t ordinal, kg_error *ret_error)
@@ -84,50 +85,45 @@ static int cuda_fill(kg_context *context, const kg_tensor *tensor, uint64_t seed
 
 static int cuda_paint(kg_context *context, void *data, size_t bytes, uint8_t value, kg_error *ret_error)
 {
-    return finish(context, cudaMemsetAsync(data, value, bytes, kg_cuda(context)->stream), "painting memory", ret_error);
+    cudaError_t status = cudaMemsetAsync(data, value, bytes, kg_cuda(context)->stream);
+    return kg_cuda_check(status, "painting memory", ret_error);
 }
 
-typedef cudaError_t sum_fn(struct kg_cuda_context *cuda, const void *data, size_t bytes, uint8_t value, uint64_t *sum);
-
-static cudaError_t sum_changed(struct kg_cuda_context *cuda, const void *data, size_t bytes, uint8_t value,
-                               uint64_t *sum)
-{
-    return kg_kernel_count_changed(data, bytes, value, sum, cuda->stream);
-}
-
-static cudaError_t sum_digest(struct kg_cuda_context *cuda, const void *data, size_t bytes, uint8_t value,
-                              uint64_t *sum)
-{
-    (void)value;
-    return kg_kernel_digest(data, bytes, sum, cuda->stream);
-}
-
-/* Runs a kernel that adds to one number, and brings that back. */
-static int sum_up(kg_context *context, sum_fn *kernel, const void *data, size_t bytes, uint8_t value, const char *what,
-                  uint64_t *ret_sum, kg_error *ret_error)
+/* Kernels add to numbers on the device, which come back together: a reading costs more than a kernel. */
+static int read_sums(kg_context *context, cudaError_t enqueued, int count, const char *what, uint64_t *ret_sums,
+                     kg_error *ret_error)
 {
     struct kg_cuda_context *cuda = kg_cuda(context);
-    uint64_t *sum = (uint64_t *)cuda->parts, result = 0;
-    cudaError_t status = cudaMemsetAsync(sum, 0, sizeof *sum, cuda->stream);
-    if (status == cudaSuccess)
-        status = kernel(cuda, data, bytes, value, sum);
-    if (status == cudaSuccess)
-        status = cudaMemcpyAsync(&result, sum, sizeof result, cudaMemcpyDeviceToHost, cuda->stream);
-    int rc = finish(context, status, what, ret_error);
+    uint64_t sums[KG_MAX_SPANS] = { 0 };
+    if (enqueued == cudaSuccess)
+        enqueued =
+            cudaMemcpyAsync(sums, cuda->parts, (size_t)count * sizeof *sums, cudaMemcpyDeviceToHost, cuda->stream);
+    int rc = finish(context, enqueued, what, ret_error);
     if (rc == KG_OK)
-        *ret_sum = result;
+        memcpy(ret_sums, sums, (size_t)count * sizeof *sums);
     return rc;
 }
 
-static int cuda_count_changed(kg_context *context, const void *data, size_t bytes, uint8_t value, uint64_t *ret_count,
-                              kg_error *ret_error)
+static int cuda_count_changed(kg_context *context, const struct kg_span *spans, int count, uint8_t value,
+                              uint64_t *ret_counts, kg_error *ret_error)
 {
-    return sum_up(context, sum_changed, data, bytes, value, "counting changed bytes", ret_count, ret_error);
+    struct kg_cuda_context *cuda = kg_cuda(context);
+    uint64_t *sums = (uint64_t *)cuda->parts;
+    assert(count <= KG_MAX_SPANS);
+    cudaError_t status = cudaMemsetAsync(sums, 0, (size_t)count * sizeof *sums, cuda->stream);
+    for (int i = 0; status == cudaSuccess && i < count; i++)
+        status = kg_kernel_count_changed(spans[i].data, spans[i].bytes, value, &sums[i], cuda->stream);
+    return read_sums(context, status, count, "counting changed bytes", ret_counts, ret_error);
 }
 
 static int cuda_digest(kg_context *context, const void *data, size_t bytes, uint64_t *ret_digest, kg_error *ret_error)
 {
-    return sum_up(context, sum_digest, data, bytes, 0, "digest of a buffer", ret_digest, ret_error);
+    struct kg_cuda_context *cuda = kg_cuda(context);
+    uint64_t *sum = (uint64_t *)cuda->parts;
+    cudaError_t status = cudaMemsetAsync(sum, 0, sizeof *sum, cuda->stream);
+    if (status == cudaSuccess)
+        status = kg_kernel_digest(data, bytes, sum, cuda->stream);
+    return read_sums(context, status, 1, "digest of a buffer", ret_digest, ret_error);
 }
 
 static int cuda_compare(kg_context *context, const kg_tensor *got, const kg_tensor *expected, const kg_gates *gates,
@@ -178,7 +174,8 @@ static const struct kg_device_ops cuda_ops = {
     .inspect = kg_cuda_inspect,
     .window_new = kg_cuda_window_new,
     .window_free = kg_cuda_window_free,
-    .measure = kg_cuda_measure,
+    .enqueue = kg_cuda_enqueue,
+    .collect = kg_cuda_collect,
     .timer_tick_us = cuda_timer_tick_us,
     .state = cuda_state,
 };
@@ -186,8 +183,9 @@ static const struct kg_device_ops cuda_ops = {
 static int create_objects(struct kg_cuda_context *cuda, kg_error *ret_error)
 {
     cudaError_t status = cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking);
-    for (int i = 0; status == cudaSuccess && i <= KG_MAX_BATCH; i++)
-        status = cudaEventCreate(&cuda->events[i]);
+    for (int batch = 0; batch < KG_MAX_FLYING; batch++)
+        for (int i = 0; status == cudaSuccess && i <= KG_MAX_BATCH; i++)
+            status = cudaEventCreate(&cuda->batches[batch].events[i]);
     if (status == cudaSuccess)
         status = cudaMalloc((void **)&cuda->parts, KG_TALLY_PARTS * sizeof *cuda->parts);
     return kg_cuda_check(status, "opening the device", ret_error);

@@ -3,13 +3,26 @@
 
 #include <math.h>
 
+static int describe(const struct kg_case *of, kg_tensor tensors[KG_MAX_TENSORS], int *ret_count, kg_error *ret_error)
+{
+    const kg_op *op = of->suite->op;
+    int status = op->tensors(of->problem, tensors, ret_count);
+    if (status || *ret_count < 1 || *ret_count > KG_MAX_TENSORS)
+        return kg_fail(ret_error, KG_EINVAL, "op %s cannot describe its tensors", op->name);
+    for (int i = 0; i < *ret_count; i++)
+        if (tensors[i].dtype < KG_F32 || tensors[i].dtype > KG_BF16)
+            return kg_fail(ret_error, KG_EINVAL, "op %s: tensor %s must be f32, f16 or bf16", op->name,
+                           tensors[i].name);
+    return KG_OK;
+}
+
 int kg_fixture_new(kg_context *context, const struct kg_case *of, struct kg_fixture *ret_fixture, kg_error *ret_error)
 {
     kg_tensor tensors[KG_MAX_TENSORS] = { 0 };
     int count = 0;
-    int status = of->suite->op->tensors(of->problem, tensors, &count);
-    if (status || count < 1 || count > KG_MAX_TENSORS)
-        return kg_fail(ret_error, KG_EINVAL, "op %s cannot describe its tensors", of->suite->op->name);
+    int status = describe(of, tensors, &count, ret_error);
+    if (status)
+        return status;
     struct kg_fixture f = { .context = context, .of = *of };
     status = kg_buffers_new(context, tensors, count, &f.buffers, ret_error);
     for (int i = 0; i < count && !status; i++)
@@ -35,6 +48,33 @@ bool kg_fixture_serves(const struct kg_fixture *fixture, const struct kg_case *o
 {
     return fixture->context && fixture->of.suite == of->suite && fixture->of.seed == of->seed &&
            fixture->of.problem == of->problem;
+}
+
+static bool same_tensor(const kg_tensor *a, const kg_tensor *b)
+{
+    bool same = a->role == b->role && a->dtype == b->dtype && a->rank == b->rank;
+    for (int i = 0; i < a->rank && same; i++)
+        same = a->dims[i] == b->dims[i];
+    return same && (a->role == KG_OUTPUT || (a->std != 0 ? a->std : 1) == (b->std != 0 ? b->std : 1));
+}
+
+int kg_fixture_admits(const struct kg_fixture *fixture, const struct kg_case *candidate, kg_error *ret_error)
+{
+    kg_tensor tensors[KG_MAX_TENSORS] = { 0 };
+    const char *op = candidate->suite->op->name;
+    int count = 0;
+    int status = describe(candidate, tensors, &count, ret_error);
+    if (status)
+        return status;
+    if (count != fixture->buffers.count)
+        return kg_fail(ret_error, KG_EINVAL, "op %s has %d tensors here and %d in the baseline: judge by goldens", op,
+                       count, fixture->buffers.count);
+    for (int i = 0; i < count; i++)
+        if (!same_tensor(&tensors[i], &fixture->buffers.tensors[i]))
+            return kg_fail(ret_error, KG_EINVAL,
+                           "tensor %s of op %s is not what it is in the baseline: judge by goldens", tensors[i].name,
+                           op);
+    return KG_OK;
 }
 
 int kg_fixture_reference(struct kg_fixture *fixture, kg_error *ret_error)

@@ -19,6 +19,10 @@ int kg_fixture_new(kg_context *context, const struct kg_case *of, struct kg_fixt
 void kg_fixture_done(struct kg_fixture *fixture);
 bool kg_fixture_serves(const struct kg_fixture *fixture, const struct kg_case *of);
 
+/* KG_EINVAL where another build's case describes other tensors than the fixture holds: nothing of it can be compared.
+ */
+int kg_fixture_admits(const struct kg_fixture *fixture, const struct kg_case *candidate, kg_error *ret_error);
+
 /* Runs the reference unless it has run. KG_EUNSUPPORTED: it cannot be computed on this device. */
 int kg_fixture_reference(struct kg_fixture *fixture, kg_error *ret_error);
 

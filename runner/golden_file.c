@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "file_replace.h"
 #include "json.h"
 
 #define PREFIX "expectations_"
@@ -67,6 +68,15 @@ static int read_root(const cJSON *root, const char *path, struct kg_goldens *set
     return read_cases(cases, path, set, ret_error);
 }
 
+/* A pipe of that name would have the run wait for a writer. */
+static int check_regular(const char *path, kg_error *ret_error)
+{
+    struct stat info;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) /* what is not there at all is said by who opens it */
+        return kg_fail(ret_error, KG_EINVAL, "%s: not a regular file", path);
+    return KG_OK;
+}
+
 /* `name` is expectations_<arch>.json. On success the caller owns the items. */
 static int read_file(const char *folder, const char *name, struct kg_goldens *ret_set, kg_error *ret_error)
 {
@@ -77,7 +87,9 @@ static int read_file(const char *folder, const char *name, struct kg_goldens *re
     memcpy(set.arch, name + strlen(PREFIX), length);
 
     cJSON *root = NULL;
-    int status = kg_json_read_file(set.path, &root, ret_error);
+    int status = check_regular(set.path, ret_error);
+    if (!status)
+        status = kg_json_read_file(set.path, &root, ret_error);
     if (status < 0)
         return status;
     status = read_root(root, set.path, &set, ret_error);
@@ -169,8 +181,9 @@ void kg_goldens_unlock(int lock)
         (void)close(lock);
 }
 
-static bool write_goldens(FILE *file, const struct kg_goldens *goldens)
+static bool write_goldens(FILE *file, const void *what)
 {
+    const struct kg_goldens *goldens = what;
     bool ok = fprintf(file, "{\n\"schema\": %d,\n\"arch\": \"%s\",\n\"cases\": [", KG_GOLDEN_SCHEMA, goldens->arch) > 0;
     for (size_t i = 0; i < goldens->count && ok; i++) {
         cJSON *object = kg_golden_to_json(&goldens->items[i]);
@@ -184,56 +197,10 @@ static bool write_goldens(FILE *file, const struct kg_goldens *goldens)
     return ok && fputs("\n]\n}\n", file) >= 0;
 }
 
-/* 0, or an errno. The file is closed in any case. */
-static int write_and_close(int descriptor, const struct kg_goldens *goldens)
-{
-    FILE *file = fdopen(descriptor, "w");
-    if (!file) {
-        int failure = errno;
-        (void)close(descriptor);
-        return failure;
-    }
-    int failure = 0;
-    errno = EIO; /* should a library fail without a reason */
-    if (!write_goldens(file, goldens) || fflush(file) != 0 || fsync(descriptor) < 0)
-        failure = errno;
-    if (fclose(file) != 0 && !failure)
-        failure = errno;
-    return failure;
-}
-
-static int sync_folder(const char *folder)
-{
-    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), failure = 0;
-    if (descriptor < 0)
-        return errno;
-    if (fsync(descriptor) < 0 && errno != EINVAL) /* EINVAL: a file system that cannot */
-        failure = errno;
-    (void)close(descriptor);
-    return failure;
-}
-
 int kg_goldens_save(const struct kg_goldens *goldens, const char *folder, kg_error *ret_error)
 {
-    struct kg_goldens target = { .count = 0 };
-    char temporary[4096];
-    int status = name_set(folder, goldens->arch, &target, ret_error);
-    if (status < 0 || (status = make_folder(folder, ret_error)) < 0)
-        return status;
-    /* One name, under the lock: what a killed bless left is overwritten. The dot hides it from kg_goldens_load. */
-    if (snprintf(temporary, sizeof temporary, "%s/." PREFIX "%s.new", folder, goldens->arch) >= (int)sizeof temporary)
-        return kg_fail(ret_error, KG_EINVAL, "%.80s: the path is too long", folder);
-
-    int descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (descriptor < 0)
-        return kg_fail(ret_error, KG_EIO, "%s: %s", temporary, strerror(errno));
-    int failure = write_and_close(descriptor, goldens);
-    if (!failure && rename(temporary, target.path) < 0)
-        failure = errno;
-    if (failure) {
-        (void)unlink(temporary);
-        return kg_fail(ret_error, KG_EIO, "%s: %s", target.path, strerror(failure));
-    }
-    failure = sync_folder(folder);
-    return failure ? kg_fail(ret_error, KG_EIO, "%s: %s", folder, strerror(failure)) : 0;
+    char name[sizeof goldens->arch + 32];
+    int status = make_folder(folder, ret_error);
+    snprintf(name, sizeof name, PREFIX "%s" SUFFIX, goldens->arch);
+    return status < 0 ? status : kg_file_replace(folder, name, write_goldens, goldens, ret_error);
 }

@@ -87,7 +87,7 @@ static int cache_read(const kg_host *host, const char *key, char **ret_text)
     return KG_OK;
 }
 
-static void make_folders(const char *path)
+void kg_make_folders(const char *path)
 {
     char part[4096];
     snprintf(part, sizeof part, "%s", path);
@@ -106,7 +106,7 @@ static int cache_write(const kg_host *host, const char *key, const char *text)
     char path[4096], temporary[4200];
     if (cache_path(host, key, path, sizeof path))
         return KG_ENOTFOUND;
-    make_folders(state_of(host)->cache);
+    kg_make_folders(state_of(host)->cache);
     snprintf(temporary, sizeof temporary, "%s.%d", path, (int)getpid());
     FILE *file = fopen(temporary, "we");
     if (!file)

@@ -5,7 +5,7 @@
 
 #include "kgate.h"
 
-#define KG_MAX_BACKENDS 64
+#define KG_MAX_BACKENDS 256 /* open ones, of all images of a module */
 #define KG_MAX_KNOBS 16
 
 struct kg_host_state {
@@ -21,6 +21,9 @@ struct kg_host_state {
     } open[KG_MAX_BACKENDS];
     size_t n_open;
 };
+
+/* Folders of a path, as far as they can be made: what fails shows when a file is opened there. */
+void kg_make_folders(const char *path);
 
 void kg_host_init(struct kg_host_state *state);
 void kg_host_done(struct kg_host_state *state); /* closes the backends, last opened first */

@@ -17,7 +17,7 @@
 #include <stdio.h>
 
 /* Raised at every change of a struct or function pointer below. The runner refuses a module of another number. */
-#define KG_ABI 1u
+#define KG_ABI 3u
 
 #define KG_MAX_RANK 5
 #define KG_MAX_TENSORS 8
@@ -63,17 +63,18 @@ static inline int kg_fail(kg_error *ret_error, int code, const char *format, ...
 
 /* ---- tensors ----------------------------------------------------------------------------------------------- */
 
-enum kg_dtype { KG_F32 = 1, KG_F16, KG_BF16 };
+/* KG_E4M3 is for problems whose backends code their inputs (kg_backend.stage); a tensor of a call is of the others. */
+enum kg_dtype { KG_F32 = 1, KG_F16, KG_BF16, KG_E4M3 };
 
 /* The names that ids, JSON and --set use; entry 0 is 'not given'. */
-#define KG_DTYPE_NAMES ((const char *const[]){ "", "f32", "f16", "bf16", NULL })
+#define KG_DTYPE_NAMES ((const char *const[]){ "", "f32", "f16", "bf16", "e4m3", NULL })
 
 static inline size_t kg_dtype_bytes(enum kg_dtype dtype)
 {
-    return dtype == KG_F32 ? 4 : 2;
+    return dtype == KG_F32 ? 4 : dtype == KG_E4M3 ? 1 : 2;
 }
 
-enum kg_role { KG_INPUT, KG_OUTPUT };
+enum kg_role { KG_INPUT, KG_OUTPUT, KG_WORKSPACE };
 
 /* A packed tensor, row-major: the last dimension is contiguous. In a description `data` is NULL; in a call it points
  * to host memory on KG_CPU and to device memory on KG_CUDA, 256-byte aligned. */
@@ -219,7 +220,9 @@ struct kg_backend {
     const char *name;
     const char *help;
     enum kg_device_kind device;
-    const void *data; /* lets variants share code and keep names of their own */
+    const void *data;    /* lets variants share code and keep names of their own */
+    const char *toggles; /* what it was compiled with, name=value,…, for the reports; NULL: nothing was chosen */
+    bool untimed;        /* gated for correctness only, in every suite: it prints, or only shows what is right */
 
     kg_fields knobs; /* over a struct of knobs_size bytes, filled from fallbacks and --knob */
     size_t knobs_size;
@@ -240,8 +243,19 @@ struct kg_backend {
     int (*prepare)(const kg_backend *self, const kg_call *call, void **ret_state, kg_identity *ret_identity,
                    kg_error *ret_error);
 
+    /* Bytes of device memory that a launch uses besides the op's tensors; 0, or NULL: none. The host gives each of its
+     * buffer sets one, between guard bands, since where it lies changes the time of a small kernel. What it holds at a
+     * launch is not defined, unless `stage` filled it. */
+    size_t (*workspace)(const kg_backend *self, const void *state);
+
+    /* Makes of a set's inputs what launch reads in their place: inputs coded to 8 bits, say. Called once a buffer set,
+     * before its first launch and outside of timing, with the tensors that launch will get; enqueues like launch. It
+     * writes into the workspace, which launch then only reads: the host checks both. NULL: launch reads the inputs. */
+    int (*stage)(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error);
+
     /* Only enqueues work on `stream` (computes, on the CPU). May be given other tensors of the same shapes at every
-     * call, and runs inside a CUDA stream capture. Without prepare, `state` is the `const kg_call *`. */
+     * call, after them a KG_WORKSPACE one where `workspace` asks for it, and runs inside a CUDA stream capture. Without
+     * prepare, `state` is the `const kg_call *`. */
     int (*launch)(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error);
 
     void (*release)(const kg_backend *self, void *state); /* may be NULL */
@@ -322,21 +336,33 @@ typedef struct kg_suite {
 
 /* ---- the module --------------------------------------------------------------------------------------------- */
 
+/* Families of tensor-core instructions, as PTX names them. */
+enum kg_tensor_kind { KG_TENSOR_MMA, KG_TENSOR_WMMA, KG_TENSOR_WGMMA, KG_TENSOR_TCGEN05, KG_TENSOR_KINDS };
+#define KG_NOTE_SEPARATOR " | "
+#define KG_TENSOR_NAMES ((const char *const[]){ "mma.sync", "wmma", "wgmma", "tcgen05" })
+
 /* What the compiler made of one kernel for one architecture. The build writes this table. */
 typedef struct kg_kernel {
     const char *name;      /* as it is mangled */
     const char *arch;      /* sm_90a */
     const char *code_hash; /* of its machine code, 16 hex digits */
+    const char *compiler;  /* nvcc's version: 13.0.88 */
+    const char *notes;     /* what ptxas warned of, KG_NOTE_SEPARATOR between; "" : nothing */
     int registers;
     int stack_bytes;
     int spill_store_bytes;
     int spill_load_bytes;
     int shared_bytes; /* static */
+    int barriers;
+    int block_threads;           /* most that its launch bounds allow; 0: it has none */
+    int tensor[KG_TENSOR_KINDS]; /* tensor-core instructions in its PTX */
+    int tensor_sass;             /* the same in its machine code; -1: the build had no disassembler */
 } kg_kernel;
 
 struct kg_module {
-    uint32_t abi;                                            /* KG_ABI */
-    uint32_t module_size, suite_size, op_size, backend_size; /* sizeof the structs: a stale build is refused */
+    uint32_t abi; /* KG_ABI */
+    /* sizeof the structs: a stale build is refused */
+    uint32_t module_size, suite_size, op_size, backend_size, kernel_size;
     const char *name;
     const char *git_sha; /* 40 hex digits, or "" where the build saw no repository */
     bool git_dirty;
@@ -349,7 +375,7 @@ struct kg_module {
 
 #define KG_MODULE_SIZES                                                                                                \
     .abi = KG_ABI, .module_size = sizeof(struct kg_module), .suite_size = sizeof(kg_suite), .op_size = sizeof(kg_op),  \
-    .backend_size = sizeof(kg_backend)
+    .backend_size = sizeof(kg_backend), .kernel_size = sizeof(kg_kernel)
 
 extern KG_EXPORT const struct kg_module kg_module;
 

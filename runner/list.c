@@ -42,7 +42,7 @@ static int print_json(const struct kg_plan *plan, kg_error *ret_error)
         cJSON_AddNumberToObject(one, "seed", (double)of->seed);
         cJSON_AddStringToObject(one, "backend", of->backend->name);
         cJSON_AddStringToObject(one, "device", of->kind == KG_CUDA ? "cuda" : "cpu");
-        cJSON_AddBoolToObject(one, "timed", !of->suite->time.off);
+        cJSON_AddBoolToObject(one, "timed", kg_case_timed(of));
         cJSON_AddItemToObject(one, "problem", problem_to_json(of));
         cJSON_AddItemToArray(root, one);
     }

@@ -7,6 +7,7 @@
 #include "kg_build.h"
 #include "options.h"
 #include "run.h"
+#include "selfcheck.h"
 #include "worker.h"
 
 static int run_worker(const char *const *arguments)
@@ -14,7 +15,7 @@ static int run_worker(const char *const *arguments)
     if (arguments[0] && !strcmp(arguments[0], "run"))
         return kg_worker_run();
     if (arguments[0] && !strcmp(arguments[0], "probe") && arguments[1])
-        return kg_worker_probe(arguments[1]);
+        return kg_worker_probe(arguments[1], arguments[2]);
     fputs("kgate: worker is kgate's own; see kgate --help\n", stderr);
     return 2;
 }
@@ -46,6 +47,15 @@ int main(int argc, char *argv[])
         break;
     case KG_COMMAND_DOCTOR:
         exit_status = kg_command_doctor(&options, &error);
+        break;
+    case KG_COMMAND_SELFCHECK:
+        exit_status = kg_command_selfcheck(&options, &error);
+        break;
+    case KG_COMMAND_RESOURCES:
+        exit_status = kg_command_resources(&options, &error);
+        break;
+    case KG_COMMAND_CHECKOUT:
+        exit_status = kg_command_checkout(&options, &error);
         break;
     case KG_COMMAND_WORKER:
         exit_status = run_worker(options.arguments);

@@ -1,328 +1,365 @@
-/* measure.c -- finds how many calls fill a window, warms up until the medians stand still, then samples. */
+/* measure.c -- warms up until the medians stand still, then samples. The device always has the next batch of windows
+ * before the times of the last one are read, so that it does not wait for the host. */
 #include "measure.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "lane.h"
+#include "order.h"
 #include "random.h"
 #include "stats.h"
 
-#define MAX_CALLS 20000
-#define MIN_PAIRS 8
-#define MAX_PAIRS 512
-#define MAX_PLACES 32
-#define WARM_PAIRS 16
+#define MIN_TURNS 8
+#define MAX_TURNS 512
+#define WARM_TURNS 16 /* of a batch; fewer where they would last longer than WARM_MIN_US */
 #define WARM_MIN_US 20e3
 #define WARM_MAX_US 400e3
 #define WARM_STILL 0.003 /* change of the median between two batches that counts as standing still */
 
-void kg_balanced_order(uint64_t seed, bool *ret_first, int count)
-{
-    for (int i = 0; i < count; i++)
-        ret_first[i] = i < count / 2 || (i == count - 1 && count % 2 && (kg_mix64(seed) & 1));
-    for (int i = count - 1; i > 0; i--) {
-        int j = (int)(kg_mix64(seed + (uint64_t)i * 0x9e3779b97f4a7c15u) % (uint64_t)(i + 1));
-        bool kept = ret_first[i];
-        ret_first[i] = ret_first[j];
-        ret_first[j] = kept;
-    }
-}
+_Static_assert(KG_LANES <= KG_ORDER_LANES, "orders of so many lanes");
+_Static_assert(MIN_TURNS % KG_INSTANCES == 0, "every instance of a slow kernel has its turns");
 
-static int run_chunk(kg_context *context, kg_window *window, int count, double *ret_us, kg_error *ret_error)
-{
-    kg_window *order[KG_MAX_BATCH];
-    for (int i = 0; i < count; i++)
-        order[i] = window;
-    return context->ops->measure(context, order, count, ret_us, ret_error);
-}
-
-/* A window's calls take one buffer set (captured now, or, where nothing captures, at every run). */
-struct placed {
-    struct kg_subject *subject;
-    unsigned place;
+/* Turns first..first+count, on the device or waiting for it. */
+struct batch {
+    const uint8_t *orders; /* a permutation a turn */
+    int first, count;
 };
 
-static int launch_placed(void *argument, int index, void *stream, kg_error *ret_error)
-{
-    const struct placed *placed = argument;
-    if (!placed->subject->rotates)
-        placed->subject->place = placed->place;
-    return kg_subject_launch(placed->subject, index, stream, ret_error);
-}
-
-/* A subject's windows, of equally many calls: one a buffer set, or one over the whole ring of a cold cache. */
-struct lane {
-    struct kg_subject *subject; /* NULL: no anchor */
-    kg_window *windows[MAX_PLACES];
-    struct placed places[MAX_PLACES];
-    int n_windows, calls;
-    double *us; /* samples: of whole windows, then of calls */
+struct bout {
+    kg_context *context;
+    struct kg_lane lanes[KG_LANES]; /* those that take part, the case first */
+    int which[KG_LANES];            /* KG_LANE_…, of each */
+    int n_lanes;
+    struct batch flying[KG_MAX_FLYING];
+    int n_flying;
+    uint8_t *warm_orders, *orders;
+    int room; /* turns that there is memory for */
+    double start_us, end_us, busy_us;
 };
 
-/* Cold rings are walked whole, so that every window starts at the same slice. */
-static int round_up_to_ring(const struct kg_subject *subject, double calls)
+static double now_us(void)
 {
-    int n = calls < 1 ? 1 : calls > MAX_CALLS ? MAX_CALLS : (int)ceil(calls);
-    return subject->rotates ? (n + subject->n_ring - 1) / subject->n_ring * subject->n_ring : n;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return 1e6 * (double)now.tv_sec + 1e-3 * (double)now.tv_nsec;
 }
 
-static int time_window(kg_context *context, struct placed *placed, int calls, bool graph, kg_window **ret_window,
-                       double *ret_us, kg_error *ret_error)
-{
-    double us[4];
-    kg_window *window = NULL;
-    placed->subject->place = 0;
-    int status = context->ops->window_new(context, launch_placed, placed, calls, graph, &window, ret_error);
-    if (!status)
-        status = run_chunk(context, window, 4, us, ret_error);
-    if (status) {
-        context->ops->window_free(context, window);
-        return status;
-    }
-    *ret_us = kg_median(us + 1, 3);
-    *ret_window = window;
-    return KG_OK;
-}
+/* ---- turns ------------------------------------------------------------------------------------------------- */
 
-/* Calls that last at least window_us: from one call's time, corrected by the window's own time, since a launch by
- * itself costs more than a node of a graph. */
-static int first_window(kg_context *context, struct lane *lane, double window_us, kg_error *ret_error)
+/* Waits for the oldest batch. Fills the lanes' us at the places of its turns. */
+static int land(struct bout *b, kg_error *ret_error)
 {
-    double us = 0;
-    kg_window *window = NULL;
-    int status = time_window(context, &lane->places[0], 1, false, &window, &us, ret_error);
+    double us[KG_MAX_BATCH];
+    const struct batch batch = b->flying[0];
+    int status = b->context->ops->collect(b->context, us, ret_error);
     if (status)
         return status;
-    context->ops->window_free(context, window);
-    lane->calls = round_up_to_ring(lane->subject, window_us / us);
-    for (int attempt = 0;; attempt++) {
-        status = time_window(context, &lane->places[0], lane->calls, context->device.kind == KG_CUDA, &window, &us,
-                             ret_error);
-        if (status)
-            return status;
-        if (us >= window_us || lane->calls >= MAX_CALLS || attempt == 3)
-            break;
-        context->ops->window_free(context, window);
-        lane->calls = round_up_to_ring(lane->subject, 1.1 * lane->calls * window_us / (us > 0 ? us : 1));
+    b->end_us = now_us();
+    b->flying[0] = b->flying[1];
+    b->n_flying--;
+    for (int i = 0; i < batch.count * b->n_lanes; i++) {
+        const int turn = batch.first + i / b->n_lanes;
+        struct kg_lane *lane = &b->lanes[kg_order_lane(b->n_lanes, batch.orders[turn], i % b->n_lanes)];
+        lane->us[turn] = us[i] / lane->calls;
+        b->busy_us += us[i];
     }
-    lane->windows[lane->n_windows++] = window;
     return KG_OK;
 }
 
-static int lane_open(kg_context *context, struct kg_subject *subject, double window_us, struct lane *lane,
-                     kg_error *ret_error)
+/* In a turn every lane runs one window, in the order of its permutation. */
+static int launch(struct bout *b, struct batch batch, kg_error *ret_error)
 {
-    lane->subject = subject;
-    if (!subject)
-        return KG_OK;
-    for (int i = 0; i < MAX_PLACES; i++)
-        lane->places[i] = (struct placed){ subject, (unsigned)i };
-    int status = first_window(context, lane, window_us, ret_error);
-    int places = subject->rotates ? 1 : subject->n_ring;
-    for (int i = 1; i < places && i < MAX_PLACES && !status; i++) {
-        status = context->ops->window_new(context, launch_placed, &lane->places[i], lane->calls,
-                                          context->device.kind == KG_CUDA, &lane->windows[i], ret_error);
-        lane->n_windows += !status;
+    kg_window *windows[KG_MAX_BATCH];
+    int status = b->n_flying == KG_MAX_FLYING ? land(b, ret_error) : KG_OK;
+    if (status)
+        return status;
+    for (int i = 0; i < batch.count * b->n_lanes; i++) {
+        const int turn = batch.first + i / b->n_lanes;
+        const struct kg_lane *lane = &b->lanes[kg_order_lane(b->n_lanes, batch.orders[turn], i % b->n_lanes)];
+        windows[i] = lane->windows[turn % lane->n_windows];
     }
+    if (b->start_us == 0)
+        b->start_us = now_us();
+    status = b->context->ops->enqueue(b->context, windows, batch.count * b->n_lanes, ret_error);
+    if (!status)
+        b->flying[b->n_flying++] = batch;
     return status;
 }
 
-static void lane_close(kg_context *context, struct lane *lane)
+static int land_all(struct bout *b, kg_error *ret_error)
 {
-    for (int i = 0; i < lane->n_windows; i++)
-        context->ops->window_free(context, lane->windows[i]);
-    lane->n_windows = 0;
+    int status = KG_OK;
+    while (b->n_flying && !status)
+        status = land(b, ret_error);
+    return status;
 }
 
-/* Pairs first..first+count of windows in the order given; single windows without an anchor. Fills both lanes' us. */
-static int run_batch(kg_context *context, struct lane *it, struct lane *anchor, const bool *anchor_first, int first,
-                     int count, kg_error *ret_error)
+/* The states (NULL: not wanted) are read while the first and the last batch run, since that is when clocks mean
+ * something. */
+static int run_turns(struct bout *b, const uint8_t *orders, int count, struct kg_device_state *ret_before,
+                     struct kg_device_state *ret_after, kg_error *ret_error)
 {
-    kg_window *order[KG_MAX_BATCH] = { NULL };
-    double us[KG_MAX_BATCH];
-    const int per_pair = anchor->subject ? 2 : 1;
-    for (int i = 0; i < count; i++) {
-        const int pair = first + i, swap = per_pair == 2 && anchor_first[pair];
-        order[per_pair * i + swap] = it->windows[pair % it->n_windows];
-        if (per_pair == 2)
-            order[2 * i + !swap] = anchor->windows[pair % anchor->n_windows];
+    const int most = KG_MAX_BATCH / b->n_lanes;
+    int status = KG_OK;
+    for (int first = 0; first < count && !status; first += most) {
+        const int left = count - first;
+        status = launch(b, (struct batch){ orders, first, left < most ? left : most }, ret_error);
+        if (!status && first == 0 && ret_before)
+            b->context->ops->state(b->context, ret_before);
     }
-    int status = context->ops->measure(context, order, per_pair * count, us, ret_error);
-    for (int i = 0; i < count && !status; i++) {
-        const int pair = first + i, swap = per_pair == 2 && anchor_first[pair];
-        it->us[pair] = us[per_pair * i + swap] / it->calls;
-        if (per_pair == 2)
-            anchor->us[pair] = us[2 * i + !swap] / anchor->calls;
-    }
-    return status;
+    while (b->n_flying > 1 && !status)
+        status = land(b, ret_error);
+    if (!status && ret_after)
+        b->context->ops->state(b->context, ret_after);
+    return status ? status : land_all(b, ret_error);
+}
+
+/* ---- warming up -------------------------------------------------------------------------------------------- */
+
+struct calm {
+    double turn_us; /* of the batch before */
+    int still;      /* batches in a row that changed little */
+    double spent_us;
+};
+
+/* A turn's time over all lanes, since what settles (clock, power) is common to them, and their noise partly cancels. */
+static bool stands_still(struct bout *b, const struct batch *batch, struct calm *calm, double *ret_turn_us)
+{
+    double turn_us = 0;
+    for (int i = 0; i < b->n_lanes; i++)
+        turn_us += kg_median(b->lanes[i].us + batch->first, (size_t)batch->count) * b->lanes[i].calls;
+    calm->still = fabs(turn_us / calm->turn_us - 1) < WARM_STILL ? calm->still + 1 : 0;
+    calm->turn_us = turn_us;
+    calm->spent_us += turn_us * batch->count;
+    *ret_turn_us = turn_us;
+    return calm->spent_us > WARM_MIN_US && calm->still >= 2;
+}
+
+static double first_turn_us(const struct bout *b)
+{
+    double us = 0;
+    for (int i = 0; i < b->n_lanes; i++)
+        us += b->lanes[i].window_us;
+    return us;
 }
 
 /* In the same mixture that is measured, since a power-limited device settles on the mixture: until the medians of two
- * batches in a row stand still. ret_us: of one pair. */
-static int warm_up(kg_context *context, struct lane *it, struct lane *anchor, const bool *anchor_first, double *ret_us,
-                   kg_error *ret_error)
+ * batches in a row stand still. Leaves a batch on its way, for the device to run until measuring begins. */
+static int warm_up(struct bout *b, double *ret_turn_us, kg_error *ret_error)
 {
-    double before = 0, before_anchor = 0, spent_us = 0;
-    int still = 0, count = WARM_PAIRS, done = 0;
-    /* Every buffer set has its turn; then the first ones again, since only a set's own times can stand still. */
-    while (done < it->n_windows || (spent_us < WARM_MAX_US && !(spent_us > WARM_MIN_US && still >= 2))) {
-        int first = done < it->n_windows ? done : 0;
-        int status = run_batch(context, it, anchor, anchor_first, first, count, ret_error);
+    struct calm calm = { .still = 0 };
+    const double fit = WARM_MIN_US / first_turn_us(b);
+    const int count = fit > WARM_TURNS ? WARM_TURNS : fit < 2 ? 2 : (int)fit;
+    const int places = b->lanes[0].n_windows;
+    for (int launched = 0;; launched += count) {
+        /* Every buffer set has its turn; then the first ones again, since only a set's own times can stand still. */
+        const struct batch next = { b->warm_orders, launched < places ? launched : 0, count };
+        int status = launch(b, next, ret_error);
+        if (!status && b->n_flying < KG_MAX_FLYING)
+            continue;
+        const struct batch oldest = b->flying[0];
+        if (!status)
+            status = land(b, ret_error);
         if (status)
             return status;
-        double us = kg_median(it->us + first, (size_t)count);
-        double anchor_us = anchor->subject ? kg_median(anchor->us + first, (size_t)count) : 0;
-        done += count;
-        bool stands = fabs(us / before - 1) < WARM_STILL &&
-                      (!anchor->subject || fabs(anchor_us / before_anchor - 1) < WARM_STILL);
-        still = stands ? still + 1 : 0;
-        before = us;
-        before_anchor = anchor_us;
-        *ret_us = us * it->calls + anchor_us * anchor->calls;
-        spent_us += *ret_us * count;
-        if (*ret_us * count > WARM_MIN_US && count > 2)
-            count = 2;
+        const bool still = stands_still(b, &oldest, &calm, ret_turn_us);
+        if (launched >= places && (still || calm.spent_us >= WARM_MAX_US))
+            return KG_OK;
     }
-    return KG_OK;
 }
 
-static int run_pairs(kg_context *context, struct lane *it, struct lane *anchor, const bool *anchor_first, int count,
-                     kg_error *ret_error)
-{
-    const int batch = anchor->subject ? KG_MAX_BATCH / 2 : KG_MAX_BATCH;
-    int status = KG_OK;
-    for (int first = 0; first < count && !status; first += batch)
-        status = run_batch(context, it, anchor, anchor_first, first, count - first < batch ? count - first : batch,
-                           ret_error);
-    return status;
-}
+/* ---- the block --------------------------------------------------------------------------------------------- */
 
 /* Mean over the buffer sets of each set's median: a median over all would jump with the share of slow placements. */
 double kg_mean_of_medians(const double *values, size_t count, size_t places)
 {
-    double sum = 0, one[MAX_PAIRS];
+    double sum = 0, *one = malloc((count ? count : 1) * sizeof *one);
     size_t used = 0;
-    for (size_t place = 0; place < places && place < count; place++) {
+    for (size_t place = 0; one && place < places && place < count; place++) {
         size_t n = 0;
-        for (size_t i = place; i < count && n < MAX_PAIRS; i += places)
+        for (size_t i = place; i < count; i += places)
             one[n++] = values[i];
         sum += kg_median(one, n);
         used++;
     }
+    free(one);
     return used ? sum / (double)used : NAN;
 }
 
-static void fill_block(const struct lane *it, const struct lane *anchor, int count, struct kg_block *block)
+static struct kg_lane *lane_of(struct bout *b, int which)
 {
-    const size_t n = (size_t)count, places = (size_t)it->n_windows;
-    block->calls = it->calls;
-    block->samples_us = it->us;
-    block->n_samples = n;
-    block->p50_us = kg_mean_of_medians(it->us, n, places);
-    if (!anchor->subject)
-        return;
-    block->anchor_samples_us = anchor->us;
-    block->n_anchor_samples = n;
-    block->anchor_p50_us = kg_mean_of_medians(anchor->us, n, (size_t)anchor->n_windows);
-    double ratios[MAX_PAIRS];
-    for (size_t i = 0; i < n; i++)
-        ratios[i] = log(it->us[i] / anchor->us[i]);
-    block->log_ratio = kg_mean_of_medians(ratios, n, places);
+    for (int i = 0; i < b->n_lanes; i++)
+        if (b->which[i] == which)
+            return &b->lanes[i];
+    return NULL;
 }
 
-static int measure_lanes(kg_context *context, struct lane *it, struct lane *anchor, bool *anchor_first, double block_us,
-                         uint64_t order_seed, struct kg_block *block, kg_error *ret_error)
+/* 0 without the two lanes. Overwrites nothing. */
+static double log_ratio(struct bout *b, int which, int to, int count)
 {
-    double pair_us = 0;
-    kg_balanced_order(order_seed, anchor_first, MAX_PAIRS);
-    int status = warm_up(context, it, anchor, anchor_first, &pair_us, ret_error);
-    if (status)
-        return status;
-    double wanted = block_us / pair_us;
-    int count = wanted > MAX_PAIRS ? MAX_PAIRS : (int)wanted;
-    count = count / it->n_windows * it->n_windows; /* every placement equally often */
-    if (count < MIN_PAIRS)
-        count = it->n_windows > MIN_PAIRS ? it->n_windows : MIN_PAIRS;
-    kg_balanced_order(order_seed + 1, anchor_first, count);
-    context->ops->state(context, &block->before);
-    status = run_pairs(context, it, anchor, anchor_first, count, ret_error);
-    context->ops->state(context, &block->after);
-    if (!status)
-        fill_block(it, anchor, count, block);
+    const struct kg_lane *lane = lane_of(b, which), *other = lane_of(b, to);
+    if (!lane || !other)
+        return 0;
+    double *ratios = malloc((size_t)count * sizeof *ratios), result = NAN;
+    for (int i = 0; ratios && i < count; i++)
+        ratios[i] = log(lane->us[i] / other->us[i]);
+    if (ratios)
+        result = kg_mean_of_medians(ratios, (size_t)count, (size_t)lane->n_windows);
+    free(ratios);
+    return result;
+}
+
+/* Hands the samples over; 0 and no samples without the lane. */
+static double p50_of(struct bout *b, int which, int count, double **ret_samples, size_t *ret_count)
+{
+    struct kg_lane *lane = lane_of(b, which);
+    if (!lane)
+        return 0;
+    const double p50_us = kg_mean_of_medians(lane->us, (size_t)count, (size_t)lane->n_windows);
+    if (ret_samples) {
+        *ret_samples = lane->us;
+        *ret_count = (size_t)count;
+        lane->us = NULL;
+    }
+    return p50_us;
+}
+
+static void fill_block(struct bout *b, int count, double planted_pct, struct kg_block *block)
+{
+    block->calls = b->lanes[0].calls;
+    block->log_ratio = log_ratio(b, KG_LANE_CASE, KG_LANE_ANCHOR, count);
+    block->log_against = log_ratio(b, KG_LANE_CASE, KG_LANE_BASELINE, count);
+    block->log_planted = log_ratio(b, KG_LANE_PLANTED, KG_LANE_BASELINE, count);
+    block->planted_pct = lane_of(b, KG_LANE_PLANTED) ? planted_pct : 0;
+    block->planted_p50_us = p50_of(b, KG_LANE_PLANTED, count, NULL, NULL);
+    block->p50_us = p50_of(b, KG_LANE_CASE, count, &block->samples_us, &block->n_samples);
+    block->anchor_p50_us = p50_of(b, KG_LANE_ANCHOR, count, &block->anchor_samples_us, &block->n_anchor_samples);
+    block->baseline_p50_us =
+        p50_of(b, KG_LANE_BASELINE, count, &block->baseline_samples_us, &block->n_baseline_samples);
+    block->span_us = b->end_us - b->start_us;
+    block->busy_us = b->busy_us;
+}
+
+/* As many sets as there is time for, of every instance of a lane equally many. */
+static int places_for(const struct bout *b, double time_us)
+{
+    const double fit = time_us / first_turn_us(b);
+    int places = fit > KG_MAX_PLACES ? KG_MAX_PLACES : fit < MIN_TURNS ? MIN_TURNS : (int)fit, instances = 1;
+    for (int i = 0; i < b->n_lanes; i++) {
+        const struct kg_subject *subject = b->lanes[i].subject;
+        places = subject->n_ring < places ? subject->n_ring : places;
+        instances = subject->n_more + 1 > instances ? subject->n_more + 1 : instances;
+    }
+    return places / instances * instances;
+}
+
+/* The first windows of all lanes, in an order that the seed picks; then as many buffer sets as the block has time for,
+ * since what a set does to a time matters to short kernels. */
+static int open_lanes(struct bout *b, double planted_pct, const struct kg_timing *timing, uint64_t seed,
+                      kg_error *ret_error)
+{
+    /* One tick of the timer is at most a tenth of the threshold. */
+    const double tick_limit_us = 10 * b->context->ops->timer_tick_us(b->context) / (timing->threshold_pct / 100);
+    const double window_us = fmax(timing->window_us, fmin(tick_limit_us, 100 * timing->window_us));
+    uint8_t order;
+    int status = KG_OK;
+    kg_order_balanced(seed, b->n_lanes, &order, 1);
+    for (int i = 0; i < b->n_lanes && !status; i++) {
+        struct kg_lane *lane = &b->lanes[kg_order_lane(b->n_lanes, order, i)];
+        status = kg_lane_open(b->context, lane, window_us, ret_error);
+        if (!status && lane == lane_of(b, KG_LANE_PLANTED))
+            status = kg_lane_plant(b->context, lane, planted_pct, ret_error);
+    }
+    const int places = places_for(b, timing->lane_us * b->n_lanes);
+    for (int i = 0; i < b->n_lanes && !status; i++)
+        status = kg_lane_spread(b->context, &b->lanes[kg_order_lane(b->n_lanes, order, i)], places, ret_error);
     return status;
 }
 
-static int measure_windows(kg_context *context, struct kg_subject *subject, struct kg_subject *anchor,
-                           const struct kg_timing *timing, uint64_t order_seed, struct kg_block *block,
-                           kg_error *ret_error)
+static int measure_windows(struct bout *b, double planted_pct, const struct kg_timing *timing, uint64_t seed,
+                           struct kg_block *block, kg_error *ret_error)
 {
-    bool anchor_first[MAX_PAIRS];
-    struct lane it = { .us = malloc(MAX_PAIRS * sizeof *it.us) };
-    struct lane other = { .us = anchor ? malloc(MAX_PAIRS * sizeof *other.us) : NULL };
-    /* One tick of the timer is at most a tenth of the threshold. */
-    double tick_limit_us = 10 * context->ops->timer_tick_us(context) / (timing->threshold_pct / 100);
-    double window_us = fmax(timing->window_us, fmin(tick_limit_us, 100 * timing->window_us));
-    int status = KG_OK;
-    if (!it.us || (anchor && !other.us))
-        status = kg_fail(ret_error, KG_ENOMEM, "out of memory for samples");
+    double turn_us = 0;
+    int status = open_lanes(b, planted_pct, timing, kg_mix64(seed), ret_error);
+    if (status)
+        return status;
+    kg_order_balanced(seed, b->n_lanes, b->warm_orders, b->room);
+    status = warm_up(b, &turn_us, ret_error);
+    if (status)
+        return status;
+    const int places = b->lanes[0].n_windows;
+    const double fit = timing->lane_us * b->n_lanes / turn_us;
+    int count = fit > MAX_TURNS ? MAX_TURNS : (int)fit;
+    count = count / places * places; /* every placement equally often */
+    if (count < MIN_TURNS)
+        count = places > MIN_TURNS ? places : MIN_TURNS;
+    kg_order_balanced(seed + 1, b->n_lanes, b->orders, count);
+    status = run_turns(b, b->orders, count, &block->before, &block->after, ret_error);
     if (!status)
-        status = lane_open(context, anchor, window_us, &other, ret_error);
-    if (!status)
-        status = lane_open(context, subject, window_us, &it, ret_error);
-    if (!status)
-        status = measure_lanes(context, &it, &other, anchor_first, timing->block_us, order_seed, block, ret_error);
-    lane_close(context, &it);
-    lane_close(context, &other);
-    if (status) {
-        free(it.us);
-        free(other.us);
-    }
+        fill_block(b, count, planted_pct, block);
     return status;
 }
 
 /* The older harnesses' way: each call alone between two events. */
-static int measure_calls(kg_context *context, struct kg_subject *subject, const struct kg_timing *timing,
-                         struct kg_block *block, kg_error *ret_error)
+static int measure_calls(struct bout *b, const struct kg_timing *timing, uint64_t seed, struct kg_block *block,
+                         kg_error *ret_error)
 {
-    kg_window *window = NULL;
-    double discarded[KG_MAX_BATCH];
-    double *us = malloc((size_t)timing->samples * sizeof *us);
-    if (!us)
-        return kg_fail(ret_error, KG_ENOMEM, "out of memory for samples");
-    subject->place = 0; /* inspection took a set and wrote nothing */
-    subject->n_used = 0;
-    int status = context->ops->window_new(context, kg_subject_launch, subject, 1, false, &window, ret_error);
-    for (int done = 0; done < timing->warmup && !status; done += KG_MAX_BATCH) {
-        int left = timing->warmup - done;
-        status = run_chunk(context, window, left < KG_MAX_BATCH ? left : KG_MAX_BATCH, discarded, ret_error);
-    }
-    context->ops->state(context, &block->before);
-    for (int done = 0; done < timing->samples && !status; done += KG_MAX_BATCH) {
-        int left = timing->samples - done;
-        status = run_chunk(context, window, left < KG_MAX_BATCH ? left : KG_MAX_BATCH, us + done, ret_error);
-    }
-    context->ops->state(context, &block->after);
-    context->ops->window_free(context, window);
-    if (status) {
-        free(us);
-        return status;
-    }
-    block->calls = 1;
-    block->samples_us = us;
-    block->n_samples = (size_t)timing->samples;
-    block->p50_us = kg_median(us, block->n_samples);
-    return KG_OK;
+    int status = KG_OK;
+    for (int i = 0; i < b->n_lanes && !status; i++)
+        status = kg_lane_open_call(b->context, &b->lanes[i], ret_error);
+    kg_order_balanced(seed, b->n_lanes, b->warm_orders, b->room);
+    for (int left = timing->warmup; left > 0 && !status; left -= b->room)
+        status = run_turns(b, b->warm_orders, left < b->room ? left : b->room, NULL, NULL, ret_error);
+    kg_order_balanced(seed + 1, b->n_lanes, b->orders, timing->samples);
+    if (!status)
+        status = run_turns(b, b->orders, timing->samples, &block->before, &block->after, ret_error);
+    if (!status)
+        fill_block(b, timing->samples, 0, block);
+    return status;
 }
 
-int kg_measure_block(kg_context *context, struct kg_subject *subject, struct kg_subject *anchor,
+static int bout_init(struct bout *b, struct kg_subject *const *subjects, const struct kg_timing *timing,
+                     kg_error *ret_error)
+{
+    const bool event = timing->timer == KG_TIMER_EVENT;
+    const bool planted = !event && subjects[KG_LANE_PLANTED];
+    b->room = event && timing->samples > MAX_TURNS ? timing->samples : MAX_TURNS;
+    b->warm_orders = malloc((size_t)b->room);
+    b->orders = malloc((size_t)b->room);
+    bool complete = b->warm_orders && b->orders;
+    for (int which = 0; which < KG_LANES; which++) {
+        if (!subjects[which] || (event && which > KG_LANE_BASELINE))
+            continue;
+        b->which[b->n_lanes] = which;
+        struct kg_lane *lane = &b->lanes[b->n_lanes++];
+        lane->subject = subjects[which];
+        lane->spin_us = planted ? 0 : -1;
+        lane->us = malloc((size_t)b->room * sizeof *lane->us);
+        complete = lane->us && complete;
+    }
+    return complete ? KG_OK : kg_fail(ret_error, KG_ENOMEM, "out of memory for samples");
+}
+
+int kg_measure_block(kg_context *context, struct kg_subject *const subjects[KG_LANES], double planted_pct,
                      const struct kg_timing *timing, uint64_t order_seed, struct kg_block *ret_block,
                      kg_error *ret_error)
 {
     struct kg_block block = { 0 };
-    int status = timing->timer == KG_TIMER_EVENT
-                     ? measure_calls(context, subject, timing, &block, ret_error)
-                     : measure_windows(context, subject, anchor, timing, order_seed, &block, ret_error);
+    struct bout b = { .context = context };
+    int status = bout_init(&b, subjects, timing, ret_error);
+    if (!status)
+        status = timing->timer == KG_TIMER_EVENT
+                     ? measure_calls(&b, timing, order_seed, &block, ret_error)
+                     : measure_windows(&b, planted_pct, timing, order_seed, &block, ret_error);
+    for (int i = 0; i < b.n_lanes; i++) {
+        kg_lane_close(context, &b.lanes[i]);
+        free(b.lanes[i].us);
+    }
+    free(b.warm_orders);
+    free(b.orders);
     if (!status)
         *ret_block = block;
     return status;

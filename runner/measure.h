@@ -1,20 +1,27 @@
-/* measure.h -- one timing block: a subject, and its anchor beside it, in windows of balanced random order. */
+/* measure.h -- one timing block: a case and what stands beside it, in windows of balanced random order. */
 #ifndef KG_MEASURE_H
 #define KG_MEASURE_H
 
 #include "subject.h"
 #include "timing.h"
 
-/* Fills everything of the block but `round`. Samples are owned by the block: free() both arrays. `anchor` NULL: none;
- * it is not used by KG_TIMER_EVENT. `order_seed` makes the order of windows reproducible. */
-int kg_measure_block(kg_context *context, struct kg_subject *subject, struct kg_subject *anchor,
+/* Who takes part in a block. */
+enum {
+    KG_LANE_CASE,
+    KG_LANE_BASELINE, /* the same case of another build */
+    KG_LANE_ANCHOR,
+    KG_LANE_PLANTED, /* selfcheck: the case once more, its windows made longer */
+    KG_LANES
+};
+
+/* Fills everything of the block but `round`. Samples are owned by the block: free() its arrays. Subjects other than the
+ * case may be NULL; KG_TIMER_EVENT uses case and baseline only. With a planted subject the windows of all end with a
+ * spin, so that only its length differs. `order_seed` makes the order of windows reproducible. */
+int kg_measure_block(kg_context *context, struct kg_subject *const subjects[KG_LANES], double planted_pct,
                      const struct kg_timing *timing, uint64_t order_seed, struct kg_block *ret_block,
                      kg_error *ret_error);
 
 /* Mean over `places` of the median of values[place], values[place + places], …; NAN for no values. Pure. */
 double kg_mean_of_medians(const double *values, size_t count, size_t places);
-
-/* Fills `ret_first` with `count` flags, half of them true (the odd one by chance), shuffled. Pure. */
-void kg_balanced_order(uint64_t seed, bool *ret_first, int count);
 
 #endif

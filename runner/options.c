@@ -11,8 +11,9 @@
 #include "provenance.h"
 
 #define MAX_CALLS 1000000 /* of --samples and --warmup */
+#define MAX_RECORDED 1000 /* rounds of a selfcheck */
 
-enum { LIST = 1, RUN = 2, DOCTOR = 4 }; /* the commands that an option belongs to */
+enum { LIST = 1, RUN = 2, DOCTOR = 4, SELF = 8, RESOURCES = 16 }; /* the commands that an option belongs to */
 
 enum option_id {
     OPT_MODULE = 256,
@@ -42,6 +43,13 @@ enum option_id {
     OPT_REQUIRE_DEVICE,
     OPT_ALLOW_UNDECIDED,
     OPT_TIMEOUT,
+    OPT_CASE_TIMEOUT,
+    OPT_AGAINST,
+    OPT_ALLOW_REMOVED,
+    OPT_RECORD,
+    OPT_JUDGE,
+    OPT_SIMULATE,
+    OPT_GATES,
     OPT_FAIL_FAST,
     OPT_SHUFFLE,
     OPT_VERBOSE,
@@ -58,43 +66,50 @@ static const struct {
     struct option option;
     int commands;
 } rows[] = {
-    { { "module", required_argument, NULL, OPT_MODULE }, LIST | RUN | DOCTOR },
-    { { "backend", required_argument, NULL, OPT_BACKEND }, LIST | RUN },
-    { { "seed", required_argument, NULL, OPT_SEED }, LIST | RUN },
-    { { "set", required_argument, NULL, OPT_SET }, LIST | RUN },
-    { { "exclude", required_argument, NULL, OPT_EXCLUDE }, LIST | RUN },
-    { { "shard", required_argument, NULL, OPT_SHARD }, LIST | RUN },
-    { { "device", required_argument, NULL, OPT_DEVICE }, LIST | RUN | DOCTOR },
-    { { "format", required_argument, NULL, OPT_FORMAT }, LIST | RUN },
-    { { "bless", no_argument, NULL, OPT_BLESS }, RUN },
-    { { "reason", required_argument, NULL, OPT_REASON }, RUN },
-    { { "allow-dirty", no_argument, NULL, OPT_ALLOW_DIRTY }, RUN },
-    { { "prune", no_argument, NULL, OPT_PRUNE }, RUN },
+    { { "module", required_argument, NULL, OPT_MODULE }, LIST | RUN | DOCTOR | SELF | RESOURCES },
+    { { "backend", required_argument, NULL, OPT_BACKEND }, LIST | RUN | SELF },
+    { { "seed", required_argument, NULL, OPT_SEED }, LIST | RUN | SELF },
+    { { "set", required_argument, NULL, OPT_SET }, LIST | RUN | SELF },
+    { { "exclude", required_argument, NULL, OPT_EXCLUDE }, LIST | RUN | SELF },
+    { { "shard", required_argument, NULL, OPT_SHARD }, LIST | RUN | SELF },
+    { { "device", required_argument, NULL, OPT_DEVICE }, LIST | RUN | DOCTOR | SELF },
+    { { "format", required_argument, NULL, OPT_FORMAT }, LIST | RUN | SELF | RESOURCES },
+    { { "bless", no_argument, NULL, OPT_BLESS }, RUN | RESOURCES },
+    { { "reason", required_argument, NULL, OPT_REASON }, RUN | RESOURCES },
+    { { "allow-dirty", no_argument, NULL, OPT_ALLOW_DIRTY }, RUN | RESOURCES },
+    { { "prune", no_argument, NULL, OPT_PRUNE }, RUN | RESOURCES },
     { { "reset-best", no_argument, NULL, OPT_RESET_BEST }, RUN },
     { { "no-time", no_argument, NULL, OPT_NO_TIME }, RUN },
     { { "time-every-seed", no_argument, NULL, OPT_TIME_EVERY_SEED }, RUN },
-    { { "expectations", required_argument, NULL, OPT_EXPECTATIONS }, RUN | DOCTOR },
-    { { "output", required_argument, NULL, OPT_OUTPUT }, RUN },
+    { { "expectations", required_argument, NULL, OPT_EXPECTATIONS }, RUN | DOCTOR | RESOURCES },
+    { { "output", required_argument, NULL, OPT_OUTPUT }, RUN | SELF },
     { { "junit", required_argument, NULL, OPT_JUNIT }, RUN },
     { { "timer", required_argument, NULL, OPT_TIMER }, RUN },
-    { { "l2", required_argument, NULL, OPT_L2 }, RUN },
+    { { "l2", required_argument, NULL, OPT_L2 }, RUN | SELF },
     { { "samples", required_argument, NULL, OPT_SAMPLES }, RUN },
     { { "warmup", required_argument, NULL, OPT_WARMUP }, RUN },
-    { { "threshold", required_argument, NULL, OPT_THRESHOLD }, RUN },
-    { { "rounds", required_argument, NULL, OPT_ROUNDS }, RUN },
-    { { "require-device", required_argument, NULL, OPT_REQUIRE_DEVICE }, RUN },
-    { { "allow-undecided", optional_argument, NULL, OPT_ALLOW_UNDECIDED }, RUN },
-    { { "timeout", required_argument, NULL, OPT_TIMEOUT }, RUN },
+    { { "threshold", required_argument, NULL, OPT_THRESHOLD }, RUN | SELF },
+    { { "rounds", required_argument, NULL, OPT_ROUNDS }, RUN | SELF },
+    { { "require-device", required_argument, NULL, OPT_REQUIRE_DEVICE }, RUN | SELF },
+    { { "allow-undecided", optional_argument, NULL, OPT_ALLOW_UNDECIDED }, RUN | RESOURCES },
+    { { "timeout", required_argument, NULL, OPT_TIMEOUT }, RUN | SELF },
+    { { "case-timeout", required_argument, NULL, OPT_CASE_TIMEOUT }, RUN | SELF },
+    { { "against", required_argument, NULL, OPT_AGAINST }, RUN },
+    { { "allow-removed", no_argument, NULL, OPT_ALLOW_REMOVED }, RUN },
+    { { "record", required_argument, NULL, OPT_RECORD }, SELF },
+    { { "judge", required_argument, NULL, OPT_JUDGE }, SELF },
+    { { "simulate", optional_argument, NULL, OPT_SIMULATE }, SELF },
+    { { "gates", required_argument, NULL, OPT_GATES }, SELF },
     { { "fail-fast", no_argument, NULL, OPT_FAIL_FAST }, RUN },
-    { { "shuffle", optional_argument, NULL, OPT_SHUFFLE }, RUN },
-    { { "verbose", no_argument, NULL, OPT_VERBOSE }, RUN },
+    { { "shuffle", optional_argument, NULL, OPT_SHUFFLE }, RUN | SELF },
+    { { "verbose", no_argument, NULL, OPT_VERBOSE }, RUN | SELF },
     { { "color", required_argument, NULL, OPT_COLOR }, RUN },
-    { { "git-sha", required_argument, NULL, OPT_GIT_SHA }, RUN },
-    { { "knob", required_argument, NULL, OPT_KNOB }, RUN },
-    { { "library-path", required_argument, NULL, OPT_LIBRARY_PATH }, RUN | DOCTOR },
-    { { "cache", required_argument, NULL, OPT_CACHE }, RUN },
-    { { "help", no_argument, NULL, OPT_HELP }, LIST | RUN | DOCTOR },
-    { { "version", no_argument, NULL, OPT_VERSION }, LIST | RUN | DOCTOR },
+    { { "git-sha", required_argument, NULL, OPT_GIT_SHA }, RUN | SELF | RESOURCES },
+    { { "knob", required_argument, NULL, OPT_KNOB }, RUN | SELF },
+    { { "library-path", required_argument, NULL, OPT_LIBRARY_PATH }, RUN | DOCTOR | SELF },
+    { { "cache", required_argument, NULL, OPT_CACHE }, RUN | SELF },
+    { { "help", no_argument, NULL, OPT_HELP }, LIST | RUN | DOCTOR | SELF | RESOURCES },
+    { { "version", no_argument, NULL, OPT_VERSION }, LIST | RUN | DOCTOR | SELF | RESOURCES },
 };
 
 #define N_ROWS (sizeof rows / sizeof *rows)
@@ -105,7 +120,11 @@ static const char help_text[] =
     "  kgate list   [PATTERN...]                      the cases, one id a line (--format text|json)\n"
     "  kgate run    [PATTERN...]                      gate them\n"
     "  kgate run --bless --reason TEXT [PATTERN...]   gate correctness, then write new goldens\n"
-    "  kgate doctor                                   what is here\n"
+    "  kgate run --against MODULE.so [PATTERN...]     judge p50 against another build, beside it in each process\n"
+    "  kgate selfcheck [PATTERN...]                   false alarms and power of these judgements on this machine\n"
+    "  kgate resources [PATTERN...]                   what the compiler made of each kernel, against what was blessed\n"
+    "  kgate doctor                                   what is here, and what would make timings unsteady\n"
+    "  kgate checkout REF FOLDER                      the tree of a commit, to build a baseline from\n"
     "\n"
     "PATTERN is a shell glob over ids, suite/shape/sSEED/backend; a leading part selects all below it.\n"
     "\n"
@@ -114,8 +133,10 @@ static const char help_text[] =
     "timing         --no-time --timer graph|event --l2 warm|cold --samples N --warmup N --rounds MAX --threshold PCT\n"
     "               --time-every-seed\n"
     "judging        --expectations DIR --require-device KIND --allow-undecided[=new] --fail-fast\n"
+    "               --against MODULE.so --allow-removed --timeout SECONDS\n"
     "blessing       --bless --reason TEXT --allow-dirty --prune --reset-best --git-sha SHA\n"
-    "backends       --knob NAME=VALUE --library-path DIR --cache DIR --timeout SECONDS\n"
+    "backends       --knob NAME=VALUE --library-path DIR --cache DIR --case-timeout SECONDS\n"
+    "selfcheck      --record FILE | --judge FILE | --simulate[=NOISE] --gates N\n"
     "output         --output DIR --junit FILE --format text|tap|json --verbose --color auto|always|never\n"
     "               --shuffle[=SEED]\n"
     "\n"
@@ -133,8 +154,11 @@ static int take_format(struct kg_options *o, const char *text, kg_error *ret_err
     static const char *const words[] = { "text", "tap", "json", NULL };
     int index = 0;
     int status = kg_option_word("format", text, words, &index, ret_error);
-    if (!status && o->command == KG_COMMAND_LIST && index == KG_FORMAT_TAP)
-        status = kg_fail(ret_error, KG_EINVAL, "--format tap: kgate list knows text and json");
+    if (!status && o->command != KG_COMMAND_RUN && index == KG_FORMAT_TAP)
+        status = kg_fail(ret_error, KG_EINVAL, "--format tap: kgate %s knows text and json",
+                         o->command == KG_COMMAND_LIST        ? "list"
+                         : o->command == KG_COMMAND_RESOURCES ? "resources"
+                                                              : "selfcheck");
     o->format = (enum kg_format)index;
     return status;
 }
@@ -152,7 +176,13 @@ static int take_timing(struct kg_options *o, int id, const char *text, kg_error 
     case OPT_WARMUP:
         return kg_option_count("warmup", text, 0, MAX_CALLS, &o->timing.warmup, ret_error);
     case OPT_ROUNDS:
-        return kg_option_count("rounds", text, KG_MIN_ROUNDS, KG_MAX_BLOCKS, &o->rounds, ret_error);
+        return kg_option_count("rounds", text, KG_MIN_ROUNDS,
+                               o->command == KG_COMMAND_SELFCHECK ? MAX_RECORDED : KG_MAX_BLOCKS, &o->rounds,
+                               ret_error);
+    case OPT_GATES:
+        return kg_option_count("gates", text, 1, 10000000, &o->gates, ret_error);
+    case OPT_CASE_TIMEOUT:
+        return kg_option_real("case-timeout", text, 86400, &o->case_timeout_s, ret_error);
     case OPT_THRESHOLD:
         return kg_option_real("threshold", text, 1000, &o->timing.threshold_pct, ret_error);
     default:
@@ -211,6 +241,9 @@ static int take(struct kg_options *o, int id, char *text, kg_error *ret_error)
         { OPT_TIME_EVERY_SEED, &o->time_every_seed, NULL },
         { OPT_FAIL_FAST, &o->fail_fast, NULL },
         { OPT_VERBOSE, &o->verbose, NULL },
+        { OPT_ALLOW_REMOVED, &o->allow_removed, NULL },
+        { OPT_AGAINST, NULL, &o->against },
+        { OPT_RECORD, NULL, &o->record },
         { OPT_MODULE, NULL, &o->module },
         { OPT_DEVICE, NULL, &o->device },
         { OPT_REQUIRE_DEVICE, NULL, &o->require_device },
@@ -236,6 +269,12 @@ static int take(struct kg_options *o, int id, char *text, kg_error *ret_error)
         return kg_option_seeds(&o->selection, text, ret_error);
     case OPT_SET:
         return kg_option_sweep(&o->selection, text, ret_error);
+    case OPT_JUDGE:
+        return kg_option_push(&o->judge, &o->n_judge, text, ret_error);
+    case OPT_SIMULATE:
+        o->simulate = true;
+        o->noise = text;
+        return KG_OK;
     case OPT_SHARD:
         return kg_option_shard(&o->selection, text, ret_error);
     case OPT_TIMER:
@@ -245,6 +284,8 @@ static int take(struct kg_options *o, int id, char *text, kg_error *ret_error)
     case OPT_ROUNDS:
     case OPT_THRESHOLD:
     case OPT_TIMEOUT:
+    case OPT_CASE_TIMEOUT:
+    case OPT_GATES:
         return take_timing(o, id, text, ret_error);
     default:
         return take_output(o, id, text, ret_error);
@@ -253,44 +294,23 @@ static int take(struct kg_options *o, int id, char *text, kg_error *ret_error)
 
 /* ---- the whole line ---- */
 
-static bool is_device(const char *text)
-{
-    const char *index = text + strlen("cuda:");
-    if (!strcmp(text, "auto") || !strcmp(text, "cpu") || !strcmp(text, "cuda"))
-        return true;
-    return !strncmp(text, "cuda:", strlen("cuda:")) && *index && strlen(index) <= 4 &&
-           strspn(index, "0123456789") == strlen(index);
-}
-
-static int check_together(const struct kg_options *o, kg_error *ret_error)
-{
-    if (!is_device(o->device))
-        return kg_fail(ret_error, KG_EINVAL, "--device %.100s: auto, cpu, cuda or cuda:N wanted", o->device);
-    if (o->expectations && !*o->expectations)
-        return kg_fail(ret_error, KG_EINVAL, "--expectations: nothing given");
-    if (o->bless && (!o->reason || !*o->reason))
-        return kg_fail(ret_error, KG_EINVAL, "--bless needs --reason TEXT");
-    if (o->bless && strlen(o->reason) > 200)
-        return kg_fail(ret_error, KG_EINVAL, "--reason: at most 200 characters");
-    if (o->bless && o->n_knobs)
-        return kg_fail(ret_error, KG_EINVAL, "--bless does not go with --knob: a golden is of the knobs' fallbacks");
-    if (o->bless && o->no_time)
-        return kg_fail(ret_error, KG_EINVAL, "--bless needs times: it does not go with --no-time");
-    if (!o->bless && (o->reason || o->prune || o->reset_best || o->allow_dirty))
-        return kg_fail(ret_error, KG_EINVAL, "--reason, --prune, --reset-best and --allow-dirty go with --bless");
-    return KG_OK;
-}
-
 static int command_of(const char *word, enum kg_command *ret_command, int *ret_mask, kg_error *ret_error)
 {
     static const struct {
         const char *word;
         enum kg_command command;
         int mask;
-    } commands[] = { { "run", KG_COMMAND_RUN, RUN },          { "list", KG_COMMAND_LIST, LIST },
-                     { "doctor", KG_COMMAND_DOCTOR, DOCTOR }, { "help", KG_COMMAND_HELP, 0 },
-                     { "--help", KG_COMMAND_HELP, 0 },        { "version", KG_COMMAND_VERSION, 0 },
-                     { "--version", KG_COMMAND_VERSION, 0 },  { "worker", KG_COMMAND_WORKER, 0 } };
+    } commands[] = { { "run", KG_COMMAND_RUN, RUN },
+                     { "list", KG_COMMAND_LIST, LIST },
+                     { "doctor", KG_COMMAND_DOCTOR, DOCTOR },
+                     { "selfcheck", KG_COMMAND_SELFCHECK, SELF },
+                     { "resources", KG_COMMAND_RESOURCES, RESOURCES },
+                     { "checkout", KG_COMMAND_CHECKOUT, 0 },
+                     { "help", KG_COMMAND_HELP, 0 },
+                     { "--help", KG_COMMAND_HELP, 0 },
+                     { "version", KG_COMMAND_VERSION, 0 },
+                     { "--version", KG_COMMAND_VERSION, 0 },
+                     { "worker", KG_COMMAND_WORKER, 0 } };
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         if (!strcmp(word, commands[i].word)) {
             *ret_command = commands[i].command;
@@ -334,14 +354,31 @@ static int parse_options(int argc, char *const argv[], int mask, struct kg_optio
     for (; !status && optind < argc; optind++)
         status =
             kg_option_push((const char ***)&o->selection.patterns, &o->selection.n_patterns, argv[optind], ret_error);
-    return status ? status : check_together(o, ret_error);
+    return status ? status : kg_options_check(o, ret_error);
+}
+
+/* REF and FOLDER, which may start with any letter but a dash. */
+static int take_checkout(int argc, char *const argv[], struct kg_options *o, kg_error *ret_error)
+{
+    o->arguments = (const char *const *)argv + 2;
+    for (int i = 2; i < argc; i++) {
+        if (!strcmp(argv[i], "--help"))
+            return o->command = KG_COMMAND_HELP, KG_OK;
+        if (argv[i][0] == '-')
+            return kg_fail(ret_error, KG_EINVAL, "unknown option %.300s; see kgate --help", argv[i]);
+    }
+    if (argc != 4 || !*argv[2] || !*argv[3])
+        return kg_fail(ret_error, KG_EINVAL, "kgate checkout wants REF and FOLDER");
+    return KG_OK;
 }
 
 int kg_options_parse(int argc, char *const argv[], struct kg_options *ret_options, kg_error *ret_error)
 {
-    struct kg_options o = {
-        .module = "attention", .device = "auto", .output = "results", .timeout_s = 60, .timing = { -1, -1, -1, -1, -1 }
-    };
+    struct kg_options o = { .module = "attention",
+                            .device = "auto",
+                            .output = "results",
+                            .case_timeout_s = KG_CASE_TIMEOUT_S,
+                            .timing = { -1, -1, -1, -1, -1 } };
     int mask = 0;
     if (argc < 2)
         return kg_fail(ret_error, KG_EINVAL, "no command; see kgate --help");
@@ -349,10 +386,14 @@ int kg_options_parse(int argc, char *const argv[], struct kg_options *ret_option
     int status = command_of(argv[1], &o.command, &mask, ret_error);
     if (!status && o.command == KG_COMMAND_WORKER)
         o.arguments = (const char *const *)argv + 2;
+    else if (!status && o.command == KG_COMMAND_CHECKOUT)
+        status = take_checkout(argc, argv, &o, ret_error);
     else if (!status && mask)
         status = parse_options(argc - 1, argv + 1, mask, &o, ret_error);
     if (!status && o.command == KG_COMMAND_DOCTOR && o.selection.n_patterns)
         status = kg_fail(ret_error, KG_EINVAL, "kgate doctor takes no pattern");
+    if (!status && o.against) /* a suite may have another timer: two builds are interleaved in windows */
+        o.timing.timer = KG_TIMER_GRAPH;
     if (status)
         kg_options_done(&o);
     else
@@ -371,5 +412,6 @@ void kg_options_done(struct kg_options *o)
     free((void *)o->selection.backends);
     free(o->library_paths);
     free(o->knobs);
+    free(o->judge);
     *o = (struct kg_options){ 0 };
 }

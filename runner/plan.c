@@ -13,11 +13,10 @@ struct kg_plan_shape {
 };
 
 struct builder {
-    const struct kg_module *module;
     const struct kg_selection *selection;
     struct kg_plan plan;
     size_t cases_room, shapes_room;
-    bool *pattern_hit;
+    bool *pattern_hit; /* shared by the plans of one selection */
     kg_error *error;
 };
 
@@ -260,18 +259,19 @@ static int add_suite(struct builder *b, const kg_suite *suite)
     return KG_OK;
 }
 
-static int check_names(const struct builder *b)
+static int check_names(const struct kg_module *const *modules, size_t n_modules, const struct kg_selection *s,
+                       kg_error *ret_error)
 {
-    const struct kg_selection *s = b->selection;
     for (size_t i = 0; i < s->n_backends; i++) {
         bool known = false;
-        for (size_t j = 0; j < b->module->n_suites && !known; j++)
-            known = kg_suite_backend(b->module->suites[j], s->backends[i]) != NULL;
+        for (size_t m = 0; m < n_modules; m++)
+            for (size_t j = 0; j < modules[m]->n_suites && !known; j++)
+                known = kg_suite_backend(modules[m]->suites[j], s->backends[i]) != NULL;
         if (!known)
-            return kg_fail(b->error, KG_EINVAL, "unknown backend %s; kgate list shows them", s->backends[i]);
+            return kg_fail(ret_error, KG_EINVAL, "unknown backend %s; kgate list shows them", s->backends[i]);
     }
     for (size_t i = 0; i < s->n_patterns + s->n_excludes; i++) {
-        int status = kg_pattern_check(i < s->n_patterns ? s->patterns[i] : s->excludes[i - s->n_patterns], b->error);
+        int status = kg_pattern_check(i < s->n_patterns ? s->patterns[i] : s->excludes[i - s->n_patterns], ret_error);
         if (status)
             return status;
     }
@@ -292,34 +292,64 @@ static void settle(struct builder *b)
     b->plan.count = kept;
 }
 
+static int make_one(const struct kg_module *module, const struct kg_selection *selection, bool *pattern_hit,
+                    struct kg_plan *ret_plan, kg_error *ret_error)
+{
+    struct builder b = { .selection = selection, .pattern_hit = pattern_hit, .error = ret_error };
+    int status = KG_OK;
+    for (size_t i = 0; i < module->n_suites && !status; i++)
+        status = add_suite(&b, module->suites[i]);
+    if (!status)
+        settle(&b);
+    *ret_plan = b.plan;
+    return status;
+}
+
+static int check_found(const struct kg_selection *selection, const bool *pattern_hit, size_t count, kg_error *ret_error)
+{
+    for (size_t i = 0; i < selection->n_patterns; i++)
+        if (!pattern_hit[i])
+            return kg_fail(ret_error, KG_EINVAL, "no case matches %.300s", selection->patterns[i]);
+    if (count)
+        return KG_OK;
+    if (selection->n_shards)
+        return kg_fail(ret_error, KG_EINVAL, "no case selected: shard %zu/%zu is empty", selection->shard,
+                       selection->n_shards);
+    return kg_fail(ret_error, KG_EINVAL, "no case selected");
+}
+
+int kg_plans_make(const struct kg_module *const *modules, size_t n_modules, const struct kg_selection *selection,
+                  struct kg_plan *ret_plans, kg_error *ret_error)
+{
+    size_t count = 0;
+    int status = check_names(modules, n_modules, selection, ret_error);
+    if (status)
+        return status;
+    bool *pattern_hit = calloc(selection->n_patterns + 1, sizeof *pattern_hit);
+    struct kg_plan *plans = calloc(n_modules, sizeof *plans);
+    if (!pattern_hit || !plans)
+        status = kg_fail(ret_error, KG_ENOMEM, "out of memory");
+    for (size_t i = 0; i < n_modules && !status; i++) {
+        status = make_one(modules[i], selection, pattern_hit, &plans[i], ret_error);
+        count += plans[i].count;
+    }
+    if (!status)
+        status = check_found(selection, pattern_hit, count, ret_error);
+    for (size_t i = 0; plans && i < n_modules; i++) {
+        if (status)
+            kg_plan_done(&plans[i]);
+        else
+            ret_plans[i] = plans[i];
+    }
+    free(plans);
+    free(pattern_hit);
+    return status;
+}
+
 int kg_plan_make(const struct kg_module *module, const struct kg_selection *selection, struct kg_plan *ret_plan,
                  kg_error *ret_error)
 {
-    struct builder b = { .module = module, .selection = selection, .error = ret_error };
-    int status = check_names(&b);
-    if (status)
-        return status;
-    b.pattern_hit = calloc(selection->n_patterns + 1, sizeof *b.pattern_hit);
-    if (!b.pattern_hit)
-        return kg_fail(ret_error, KG_ENOMEM, "out of memory");
-    for (size_t i = 0; i < module->n_suites && !status; i++)
-        status = add_suite(&b, module->suites[i]);
-    for (size_t i = 0; i < selection->n_patterns && !status; i++)
-        if (!b.pattern_hit[i])
-            status = kg_fail(ret_error, KG_EINVAL, "no case matches %.300s", selection->patterns[i]);
-    if (!status)
-        settle(&b);
-    if (!status && !b.plan.count && selection->n_shards)
-        status = kg_fail(ret_error, KG_EINVAL, "no case selected: shard %zu/%zu is empty", selection->shard,
-                         selection->n_shards);
-    else if (!status && !b.plan.count)
-        status = kg_fail(ret_error, KG_EINVAL, "no case selected");
-    free(b.pattern_hit);
-    if (status)
-        kg_plan_done(&b.plan);
-    else
-        *ret_plan = b.plan;
-    return status;
+    return kg_plans_make(&module, 1, selection, ret_plan, ret_error);
 }
 
 static const void *find_row(kg_table table, const char *name, size_t length)

@@ -38,6 +38,11 @@ int kg_plan_make(const struct kg_module *module, const struct kg_selection *sele
                  kg_error *ret_error);
 void kg_plan_done(struct kg_plan *plan);
 
+/* A plan of each module by one selection: a pattern must match, and a backend be known, in one of them, and one of
+ * the plans must hold a case. */
+int kg_plans_make(const struct kg_module *const *modules, size_t n_modules, const struct kg_selection *selection,
+                  struct kg_plan *ret_plans, kg_error *ret_error);
+
 /* The problem of a shape by its name, `row` or `row@field=value,…`, as the plan made it for backends of this kind;
  * free() it. */
 int kg_plan_problem(const kg_suite *suite, enum kg_device_kind kind, const char *shape, void **ret_problem,

@@ -15,14 +15,21 @@
 #include "worker.h"
 
 #define MAX_ARGUMENTS 8
+#define LOOK_S 0.1 /* how often a waiting parent looks whether it was told to stop */
 
 extern char **environ;
 
-static double now_s(void)
+double kg_process_now_s(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+bool kg_patience_over(const struct kg_patience *patience)
+{
+    return (patience->stop && *patience->stop) ||
+           (patience->deadline_s > 0 && kg_process_now_s() >= patience->deadline_s);
 }
 
 static int spawn(const char *const *arguments, const char *log_path, int job, int messages, pid_t *ret_pid)
@@ -97,27 +104,38 @@ static void drop_line(struct kg_process *p)
     p->used -= length;
 }
 
-enum kg_read kg_process_read_line(struct kg_process *p, double timeout_s, const char **ret_line, size_t *ret_length)
+static bool make_room(struct kg_process *p)
 {
-    const double deadline_s = now_s() + timeout_s;
+    if (p->room - p->used >= 65536)
+        return true;
+    size_t wanted = 2 * p->room + 131072;
+    char *grown = realloc(p->line, wanted);
+    if (!grown)
+        return false;
+    p->line = grown;
+    p->room = wanted;
+    return true;
+}
+
+enum kg_read kg_process_read_line(struct kg_process *p, const struct kg_patience *patience, const char **ret_line,
+                                  size_t *ret_length)
+{
+    const double end_s = kg_process_now_s() + patience->timeout_s;
     drop_line(p);
     size_t scanned = 0;
     while (!take_line(p, scanned, ret_line, ret_length)) {
         scanned = p->used;
-        if (p->room - p->used < 65536) {
-            size_t wanted = 2 * p->room + 131072;
-            char *grown = realloc(p->line, wanted);
-            if (!grown)
-                return KG_READ_END;
-            p->line = grown;
-            p->room = wanted;
-        }
-        double left_s = deadline_s - now_s();
-        struct pollfd poll_one = { .fd = p->messages, .events = POLLIN };
-        int ready = left_s > 0 ? poll(&poll_one, 1, (int)(left_s * 1000) + 1) : 0;
-        if (ready == 0)
+        if (kg_patience_over(patience))
+            return KG_READ_STOPPED;
+        if (!make_room(p))
+            return KG_READ_END;
+        double left_s = end_s - kg_process_now_s();
+        if (left_s <= 0)
             return KG_READ_TIMEOUT;
-        if (ready < 0 && errno == EINTR)
+        /* A signal between the look at `stop` and the wait would go unseen for long: the wait is short. */
+        struct pollfd poll_one = { .fd = p->messages, .events = POLLIN };
+        int ready = poll(&poll_one, 1, (int)((left_s < LOOK_S ? left_s : LOOK_S) * 1000) + 1);
+        if (ready == 0 || (ready < 0 && errno == EINTR))
             continue;
         ssize_t got = read(p->messages, p->line + p->used, p->room - p->used);
         if (got <= 0)

@@ -2,6 +2,7 @@
 #ifndef KG_PROCESS_H
 #define KG_PROCESS_H
 
+#include <signal.h>
 #include <sys/types.h>
 
 #include "kgate.h"
@@ -18,11 +19,22 @@ struct kg_process {
 int kg_process_start(const char *const *arguments, const char *log_path, struct kg_process *ret_process,
                      kg_error *ret_error);
 
-enum kg_read { KG_READ_LINE, KG_READ_END, KG_READ_TIMEOUT };
+/* What ends the waiting for a line. */
+struct kg_patience {
+    double timeout_s;                  /* of this line */
+    double deadline_s;                 /* kg_process_now_s() at which everything stops; 0: none */
+    const volatile sig_atomic_t *stop; /* set by a signal's handler; NULL: none */
+};
 
-/* The next line, without its newline and terminated by a zero; valid until the next call. */
-enum kg_read kg_process_read_line(struct kg_process *process, double timeout_s, const char **ret_line,
+enum kg_read { KG_READ_LINE, KG_READ_END, KG_READ_TIMEOUT, KG_READ_STOPPED };
+
+/* The next line, without its newline and terminated by a zero; valid until the next call. A line that has arrived
+ * whole is given even when it is time to stop. */
+enum kg_read kg_process_read_line(struct kg_process *process, const struct kg_patience *patience, const char **ret_line,
                                   size_t *ret_length);
+
+double kg_process_now_s(void);                             /* CLOCK_MONOTONIC */
+bool kg_patience_over(const struct kg_patience *patience); /* its deadline has passed, or it was told to stop */
 
 void kg_process_kill(struct kg_process *process);
 

@@ -84,14 +84,18 @@ static bool is_foreign(int status)
     return status == GIT_EOWNER || (status == GIT_ENOTFOUND && error && error->klass == GIT_ERROR_CONFIG);
 }
 
-static void explain_open(int status, struct kg_git *git)
+const char *kg_git_why_unopened(int status)
 {
     if (is_foreign(status))
-        put_text(git->why, sizeof git->why, "the repository belongs to another user; pass --git-sha SHA");
-    else if (status == GIT_ENOTFOUND)
-        put_text(git->why, sizeof git->why, "no git repository here");
-    else
-        put_text(git->why, sizeof git->why, "the git repository cannot be read; pass --git-sha SHA");
+        return "the repository belongs to another user";
+    return status == GIT_ENOTFOUND ? "no git repository here" : "the git repository cannot be read";
+}
+
+static void explain_open(int status, struct kg_git *git)
+{
+    const bool missing = status == GIT_ENOTFOUND && !is_foreign(status);
+    (void)snprintf(git->why, sizeof git->why, "%s%s", kg_git_why_unopened(status),
+                   missing ? "" : "; pass --git-sha SHA");
 }
 
 void kg_git_read(const char *folder, const char *override_sha, struct kg_git *ret_git)

@@ -1,4 +1,4 @@
-/* provenance.h -- which commit the tree is at, by libgit2, which is initialised only here. */
+/* provenance.h -- which commit the tree is at, by libgit2. */
 #ifndef KG_PROVENANCE_H
 #define KG_PROVENANCE_H
 
@@ -16,5 +16,8 @@ struct kg_git {
  * by the caller with kg_git_sha_valid; dirty is then false. */
 void kg_git_read(const char *folder, const char *override_sha, struct kg_git *ret_git);
 bool kg_git_sha_valid(const char *sha);
+
+/* What libgit2's status of opening a repository means. */
+const char *kg_git_why_unopened(int status);
 
 #endif

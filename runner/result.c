@@ -24,8 +24,9 @@ void kg_result_done(struct kg_result *result)
         struct kg_block *block = &result->blocks[i];
         free(block->samples_us);
         free(block->anchor_samples_us);
-        block->samples_us = block->anchor_samples_us = NULL;
-        block->n_samples = block->n_anchor_samples = 0;
+        free(block->baseline_samples_us);
+        block->samples_us = block->anchor_samples_us = block->baseline_samples_us = NULL;
+        block->n_samples = block->n_anchor_samples = block->n_baseline_samples = 0;
     }
 }
 

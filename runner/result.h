@@ -38,6 +38,12 @@ struct kg_case {
     size_t shape_ordinal; /* cases of one (suite, shape) share it */
 };
 
+/* By its tables: neither its suite nor its backend is for correctness only. */
+static inline bool kg_case_timed(const struct kg_case *of)
+{
+    return !of->suite->time.off && !of->backend->untimed;
+}
+
 enum kg_phase { KG_NOT_RUN, KG_PREPARE, KG_CORRECTNESS, KG_TIMING, KG_DONE };
 
 /* What became of a case before judging. */
@@ -49,29 +55,42 @@ enum kg_outcome {
     KG_ABSENT,   /* golden without a case (LOST): note */
 };
 
-/* One case in one worker. Times are per call. */
+/* One case in one worker. Times are per call. A run has the anchor beside the case; --against has the baseline, the
+ * same backend of another build; selfcheck has both. */
 struct kg_block {
     int round;
-    int calls;            /* launches in a window */
-    double p50_us;        /* median of the windows of each buffer set, averaged over the sets */
-    double anchor_p50_us; /* the same of the anchor; 0: no anchor */
-    double log_ratio;     /* the same of log(case / anchor) over neighbouring windows; 0: no anchor */
-    size_t n_samples, n_anchor_samples;
-    double *samples_us, *anchor_samples_us; /* owned by the result */
-    struct kg_device_state before, after;
+    int calls;              /* launches in a window */
+    double p50_us;          /* median of the windows of each buffer set, averaged over the sets */
+    double anchor_p50_us;   /* the same of the anchor; 0: no anchor */
+    double log_ratio;       /* the same of log(case / anchor) over neighbouring windows; 0: no anchor */
+    double baseline_p50_us; /* the same of the baseline; 0: none */
+    double log_against;     /* the same of log(case / baseline); 0: none */
+    double planted_pct;     /* selfcheck: the case once more, its windows longer by this; 0: no such lane */
+    double planted_p50_us;
+    double log_planted; /* the same of log(planted case / baseline) */
+    double span_us;     /* host's clock from the first window, of the warm-up, to the end of the last */
+    double busy_us;     /* of it, the device in windows */
+    size_t n_samples, n_anchor_samples, n_baseline_samples;
+    double *samples_us, *anchor_samples_us, *baseline_samples_us; /* owned by the result */
+    struct kg_device_state before, after;                         /* while the first and the last windows run */
 };
 
-enum kg_judge { KG_JUDGE_RAW, KG_JUDGE_RATIO };
+enum kg_judge { KG_JUDGE_RAW, KG_JUDGE_RATIO, KG_JUDGE_AGAINST, KG_JUDGES };
 
 /* How the time was judged. */
 struct kg_judgement {
     bool judged;
     enum kg_judge judge;
-    double golden_us;  /* what p50_us was compared with (RATIO: the golden's p50, for display) */
+    /* What p50_us was compared with, or could not be (RATIO: the golden's p50, for display; AGAINST: the baseline's).
+     * 0: there is none. */
+    double golden_us;
     double change_pct; /* + is slower */
     double margin_pct; /* half-width of the confidence interval of change_pct */
     double threshold_pct;
-    bool same_code; /* identity equals the golden's */
+    double floor_pct; /* noise of this case that a SLOW must clear */
+    bool same_code;   /* identity equals the golden's, or the baseline's */
+    int alarm_blocks; /* blocks after which a first set of rounds said SLOW; 0: none did */
+    double alarm_pct; /* its estimate. A verdict other than SLOW then says that a second set did not confirm it */
 };
 
 struct kg_result {
@@ -80,7 +99,7 @@ struct kg_result {
     char backend[64]; /* what ran: for `auto`, the backend it resolved to; else the case's own */
     enum kg_outcome outcome;
     enum kg_phase phase; /* the last one begun */
-    char note[600];      /* reason of a skip or an error; for KG_DEFERRED the id that was timed */
+    char note[600];      /* reason of a skip or an error; for KG_DEFERRED where its time is */
 
     bool compared;
     struct kg_figures figures;
@@ -99,11 +118,16 @@ struct kg_result {
     char pin[480];
     char anchor_identity[1024];
     char anchor_pin[480];
-    char knobs[256]; /* name=value,… as they took effect */
+    char baseline_identity[1024]; /* --against: of the baseline's backend */
+    char baseline_pin[480];
+    bool is_new;          /* --against: the baseline has no such case (or why: note), so only correctness is gated */
+    bool baseline_broken; /* --against: what failed is the baseline, not the candidate */
+    char knobs[256];      /* name=value,… as they took effect */
     struct kg_launch_info launch;
 
     enum kg_verdict verdict;
     char reason[600]; /* one line: why the verdict */
+    bool stopped;     /* the run ended before the case was decided: UNSURE */
     struct kg_judgement judgement;
 };
 

@@ -18,7 +18,7 @@ struct pump {
     size_t n_results;
     bool *ended;   /* by the job's order */
     size_t active; /* place in the job of the case at hand; n_cases: none */
-    bool bye, stop, timed_out;
+    bool bye, stop, timed_out, interrupted;
 };
 
 static void blame(struct pump *p, size_t place, const char *what)
@@ -66,6 +66,31 @@ static void take(struct pump *p, const char *line, size_t length)
         p->options->progress(p->options->progress_argument, index, p->results[index].phase);
 }
 
+static struct kg_patience patience_of(const struct pump *p)
+{
+    return (struct kg_patience){ .timeout_s = p->options->timeout_s,
+                                 .deadline_s = p->options->deadline_s,
+                                 .stop = p->options->stop };
+}
+
+/* Until the worker ends, or is killed for one of three reasons. */
+static void listen(struct pump *p, struct kg_process *process, char *ret_how, size_t size)
+{
+    const struct kg_patience patience = patience_of(p);
+    const char *line = NULL;
+    size_t length = 0;
+    enum kg_read got = KG_READ_LINE;
+    while (!p->stop && (got = kg_process_read_line(process, &patience, &line, &length)) == KG_READ_LINE)
+        take(p, line, length);
+    p->timed_out = got == KG_READ_TIMEOUT;
+    p->interrupted = got == KG_READ_STOPPED;
+    if (p->timed_out || p->interrupted || p->stop)
+        kg_process_kill(process);
+    kg_process_finish(process, ret_how, size);
+    if (got == KG_READ_END && !p->bye) /* what stopped the run may have ended a worker that had only begun, too */
+        p->interrupted = kg_patience_over(&patience);
+}
+
 /* One worker over the cases that have not ended. */
 static int run_worker(struct pump *p, kg_error *ret_error)
 {
@@ -87,27 +112,13 @@ static int run_worker(struct pump *p, kg_error *ret_error)
         kg_wire_write_job(process.job, &rest, NULL); /* a worker that is gone already shows below */
         close(process.job);
         process.job = -1;
-        const char *line = NULL;
-        size_t length = 0;
-        enum kg_read got;
-        while (!p->stop &&
-               (got = kg_process_read_line(&process, p->options->timeout_s, &line, &length)) != KG_READ_END) {
-            p->timed_out = got == KG_READ_TIMEOUT;
-            if (p->timed_out)
-                break;
-            take(p, line, length);
-        }
-        if (p->timed_out || p->stop)
-            kg_process_kill(&process);
-        kg_process_finish(&process, how, sizeof how);
+        listen(p, &process, how, sizeof how);
         if (p->timed_out)
             snprintf(what, sizeof what, "hangs: no progress in %g s", p->options->timeout_s);
         else
             snprintf(what, sizeof what, "the worker died: %s", how);
-        if (p->active < p->job->n_cases && !p->bye && !p->stop)
+        if (p->active < p->job->n_cases && !p->bye && !p->stop && !p->interrupted)
             blame(p, p->active, what);
-        else if (rest.n_cases == 0)
-            p->bye = true;
     }
     free(rest.cases);
     return status;
@@ -122,7 +133,7 @@ static size_t count_ended(const struct pump *p)
 }
 
 int kg_round_run(const struct kg_job *job, const struct kg_round_options *options, struct kg_result *results,
-                 size_t n_results, kg_error *ret_error)
+                 size_t n_results, bool *ret_stopped, kg_error *ret_error)
 {
     struct pump p = { .job = job, .options = options, .results = results, .n_results = n_results };
     int status = KG_OK;
@@ -131,23 +142,32 @@ int kg_round_run(const struct kg_job *job, const struct kg_round_options *option
         return kg_fail(ret_error, KG_ENOMEM, "out of memory for a round");
     signal(SIGPIPE, SIG_IGN);
     size_t before = 0, after = 0;
+    const struct kg_patience patience = patience_of(&p);
     while (!status && !p.stop && (before = count_ended(&p)) < job->n_cases) {
+        p.interrupted = p.interrupted || kg_patience_over(&patience);
+        if (p.interrupted)
+            break;
         status = run_worker(&p, ret_error);
         after = count_ended(&p);
-        if (!status && after == before) /* died before its first case: the next would too */
+        if (!status && after == before && !p.interrupted) /* died before its first case: the next would too */
             status = kg_fail(ret_error, KG_EIO, "a worker died before its first case%s%s",
                              options->log_path ? "; what it printed is in " : "",
                              options->log_path ? options->log_path : "");
     }
     free(p.ended);
+    if (!status && ret_stopped)
+        *ret_stopped = p.interrupted;
     return status;
 }
 
-int kg_round_probe(enum kg_device_kind kind, kg_device *ret_devices, int max, int *ret_count, kg_error *ret_error)
+int kg_round_probe(enum kg_device_kind kind, int work, kg_device *ret_devices, struct kg_device_health *ret_healths,
+                   int max, int *ret_count, kg_error *ret_error)
 {
     struct kg_process process;
     char how[128];
-    const char *const arguments[] = { "probe", kind == KG_CUDA ? "cuda" : "cpu", NULL };
+    char index[16];
+    snprintf(index, sizeof index, "%d", work);
+    const char *const arguments[] = { "probe", kind == KG_CUDA ? "cuda" : "cpu", work < 0 ? NULL : index, NULL };
     int status = kg_process_start(arguments, NULL, &process, ret_error);
     if (status)
         return status;
@@ -155,9 +175,10 @@ int kg_round_probe(enum kg_device_kind kind, kg_device *ret_devices, int max, in
     size_t length = 0;
     close(process.job);
     process.job = -1;
-    enum kg_read got = kg_process_read_line(&process, 60, &line, &length);
+    const struct kg_patience patience = { .timeout_s = 60 };
+    enum kg_read got = kg_process_read_line(&process, &patience, &line, &length);
     if (got == KG_READ_LINE)
-        status = kg_wire_read_devices(line, length, ret_devices, max, ret_count, ret_error);
+        status = kg_wire_read_devices(line, length, ret_devices, ret_healths, max, ret_count, ret_error);
     else
         kg_process_kill(&process);
     kg_process_finish(&process, how, sizeof how);

@@ -1,127 +1,58 @@
 /* run.c -- `kgate run`: correctness, rounds of timing, verdicts, bless, reports, exit status. */
 #include "run.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bless.h"
 #include "lost.h"
-#include "progress.h"
+#include "process.h"
 #include "report.h"
-#include "round.h"
+#include "rounds.h"
 #include "schedule.h"
-#include "session.h"
 #include "verdict.h"
-
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-/* ---- rounds ---- */
-
-struct rounds {
-    struct kg_session *session;
-    struct kg_job_case *room;
-    bool *timed, *open; /* open: timed and still undecided */
-    struct kg_progress progress;
-    struct kg_round_options options;
-    char log_path[KG_PATH_SIZE + 32];
-};
-
-static int rounds_init(struct rounds *r, struct kg_session *session, kg_error *ret_error)
-{
-    *r = (struct rounds){ .session = session };
-    r->room = calloc(session->n_results + 1, sizeof *r->room);
-    r->timed = calloc(session->n_results + 1, sizeof *r->timed);
-    r->open = calloc(session->n_results + 1, sizeof *r->open);
-    if (!r->room || !r->timed || !r->open)
-        return kg_fail(ret_error, KG_ENOMEM, "out of memory for the rounds");
-    snprintf(r->log_path, sizeof r->log_path, "%s/workers.log", session->folder);
-    r->progress.results = session->results;
-    r->options = (struct kg_round_options){ .timeout_s = session->options->timeout_s,
-                                            .log_path = r->log_path,
-                                            .fail_fast = session->options->fail_fast,
-                                            .progress = kg_progress_step,
-                                            .progress_argument = &r->progress };
-    return KG_OK;
-}
-
-static void rounds_done(struct rounds *r)
-{
-    free(r->room);
-    free(r->timed);
-    free(r->open);
-}
-
-static int run_job(struct rounds *r, const struct kg_job *job, const char *stage, kg_error *ret_error)
-{
-    r->progress.stage = stage;
-    r->progress.total = job->n_cases;
-    int status = kg_round_run(job, &r->options, r->session->results, r->session->n_results, ret_error);
-    kg_progress_clear(&r->progress);
-    return status;
-}
-
-/* Blocks still to come? Under --bless every case gets the same number. */
-static bool judge(struct rounds *r, size_t i, int round)
-{
-    struct kg_session *s = r->session;
-    struct kg_result *result = &s->results[i];
-    const struct kg_policy policy = kg_schedule_policy(s, result);
-    kg_result_summarise(result, &s->device);
-    bool more = kg_verdict_decide(result, kg_schedule_golden(s, result), &policy);
-    if (result->outcome != KG_RAN || !kg_gate_marks_all(result->marks))
-        return false;
-    if (s->options->bless)
-        return round < (s->options->rounds ? s->options->rounds : KG_BLESS_ROUNDS);
-    return more && round < policy.max_blocks;
-}
-
-static int run_rounds(struct rounds *r, kg_error *ret_error)
-{
-    struct kg_session *s = r->session;
-    struct kg_job job = kg_schedule_job(s);
-    kg_schedule_correctness(s, r->room, &job);
-    int status = job.n_cases ? run_job(r, &job, "correctness", ret_error) : KG_OK;
-    if (status)
-        return status;
-    kg_schedule_choose_timed(s, r->timed);
-    memcpy(r->open, r->timed, s->n_results * sizeof *r->open);
-    for (int round = 1; round <= KG_MAX_BLOCKS; round++) {
-        char stage[32];
-        kg_schedule_round(s, r->open, round, r->room, &job);
-        if (!job.n_cases)
-            break;
-        snprintf(stage, sizeof stage, "round %d", round);
-        status = run_job(r, &job, stage, ret_error);
-        if (status)
-            return status;
-        for (size_t i = 0; i < s->n_results; i++)
-            r->open[i] = r->open[i] && judge(r, i, round);
-    }
-    return KG_OK;
-}
 
 /* ---- verdicts ---- */
 
-/* A case that --fail-fast never reached did not pass. */
-static void judge_all(struct kg_session *s)
+/* Of a case that the run did not get through: what is known of it does not decide it. */
+static void leave_undecided(const struct kg_session *s, struct kg_result *r)
 {
+    char found[sizeof r->reason];
+    snprintf(found, sizeof found, "%s", r->reason);
+    r->verdict = KG_UNSURE;
+    r->stopped = true;
+    if (!r->compared)
+        snprintf(r->reason, sizeof r->reason, "the run was stopped (%s) before its output was compared",
+                 s->run.partial);
+    else if (!r->n_blocks)
+        snprintf(r->reason, sizeof r->reason, "the run was stopped (%s) before its time was measured; right",
+                 s->run.partial);
+    else
+        snprintf(r->reason, sizeof r->reason, "the run was stopped (%s) before its time was decided; so far: %.500s",
+                 s->run.partial, found);
+}
+
+static void judge_all(struct kg_rounds *rounds)
+{
+    struct kg_session *s = rounds->session;
     for (size_t i = 0; i < s->n_results; i++) {
         struct kg_result *r = &s->results[i];
-        if (r->outcome == KG_RAN && !r->compared) {
-            r->outcome = KG_SKIPPED;
-            snprintf(r->note, sizeof r->note, "not run: --fail-fast stopped the run");
-        }
         kg_result_summarise(r, &s->device);
         const struct kg_policy policy = kg_schedule_policy(s, r);
-        kg_verdict_decide(r, kg_schedule_golden(s, r), &policy);
+        bool more = kg_verdict_decide(r, kg_schedule_golden(s, r), &policy);
+        if (!rounds->stopped || r->outcome != KG_RAN)
+            continue;
+        bool right = r->compared && kg_gate_marks_all(r->marks);
+        if (!r->compared || (right && rounds->open[i] && (more || !r->n_blocks)))
+            leave_undecided(s, r);
     }
+}
+
+/* What was not reached keeps a partial run from being a success, whatever it is allowed. */
+static int status_of(const struct kg_run *run)
+{
+    int status = kg_verdict_status(run->counts, run->allow_undecided && !*run->partial);
+    return *run->partial && (status == 0 || status == 77) ? 4 : status;
 }
 
 static void count(struct kg_session *s)
@@ -129,7 +60,7 @@ static void count(struct kg_session *s)
     memset(s->run.counts, 0, sizeof s->run.counts);
     for (size_t i = 0; i < s->n_results; i++)
         s->run.counts[s->results[i].verdict]++;
-    s->run.status = kg_verdict_status(s->run.counts, s->run.allow_undecided);
+    s->run.status = status_of(&s->run);
     s->run.results = s->results;
     s->run.n_results = s->n_results;
 }
@@ -196,24 +127,43 @@ static int report(const struct kg_session *s, kg_error *ret_error)
 
 /* ---- the command ---- */
 
-/* Blessing, when asked for, and what the run comes to. */
-static int conclude(struct rounds *r, kg_error *ret_error)
+/* `auto` is judged by what was just blessed. */
+static void judge_resolved(struct kg_rounds *rounds)
 {
-    struct kg_session *s = r->session;
-    int status = KG_OK;
-    judge_all(s);
-    kg_error refused = { 0 };
-    if (s->options->bless) {
-        status = kg_bless(s, r->timed, stderr, &refused);
-        for (size_t i = 0; i < s->n_results && !status; i++) { /* `auto` is judged by what was just blessed */
-            struct kg_result *result = &s->results[i];
-            const struct kg_policy policy = kg_schedule_policy(s, result);
-            if (r->timed[i] && strcmp(result->backend, result->of.backend->name))
-                kg_verdict_decide(result, kg_schedule_golden(s, result), &policy);
-        }
+    struct kg_session *s = rounds->session;
+    for (size_t i = 0; i < s->n_results; i++) {
+        struct kg_result *result = &s->results[i];
+        const struct kg_policy policy = kg_schedule_policy(s, result);
+        if (rounds->timed[i] && strcmp(result->backend, result->of.backend->name))
+            kg_verdict_decide(result, kg_schedule_golden(s, result), &policy);
     }
+}
+
+/* Half of the blocks would make a golden of another quality: a run that was stopped writes none. */
+static int bless(struct kg_rounds *rounds, kg_error *ret_error)
+{
+    struct kg_session *s = rounds->session;
+    if (rounds->stopped) {
+        fprintf(stderr, "kgate: not blessed: the run was stopped (%s)\n", s->run.partial);
+        return KG_OK;
+    }
+    int status = kg_bless(s, rounds->timed, stderr, ret_error);
+    if (!status)
+        judge_resolved(rounds);
+    return status;
+}
+
+/* Blessing, when asked for, and what the run comes to. */
+static int conclude(struct kg_rounds *rounds, kg_error *ret_error)
+{
+    struct kg_session *s = rounds->session;
+    kg_error refused = { 0 };
+    if (rounds->stopped)
+        kg_stop_why(&rounds->stop, s->run.partial, sizeof s->run.partial);
+    judge_all(rounds);
+    int status = s->options->bless ? bless(rounds, &refused) : KG_OK;
     count(s);
-    describe_timing(s, r->timed);
+    describe_timing(s, rounds->timed);
     if (status) {
         fprintf(stderr, "kgate: %s\n", refused.text);
         if (s->run.status != 1)
@@ -222,11 +172,22 @@ static int conclude(struct rounds *r, kg_error *ret_error)
     return report(s, ret_error);
 }
 
+static void say_beforehand(const struct kg_session *s)
+{
+    const struct kg_options *o = s->options;
+    if (s->n_other_kind && o->format == KG_FORMAT_TEXT)
+        fprintf(stderr, "kgate: %zu cases are for the %s (--device)\n", s->n_other_kind,
+                s->device.kind == KG_CUDA ? "CPU" : "GPU");
+    if (s->run.allow_undecided && !o->allow_undecided && !o->bless)
+        fprintf(stderr,
+                "kgate: %s has no golden file yet: times are measured and judged by nothing (--allow-undecided=new)\n",
+                s->device.arch);
+}
+
 int kg_command_run(const struct kg_options *options, kg_error *ret_error)
 {
     struct kg_session session;
-    struct rounds rounds = { 0 };
-    double started_s = 0;
+    struct kg_rounds rounds = { 0 };
     int exit_status = 2;
     int status = kg_session_open(&session, options, ret_error);
     if (!status && options->bless)
@@ -234,25 +195,18 @@ int kg_command_run(const struct kg_options *options, kg_error *ret_error)
     if (!status)
         status = kg_lost_add(&session, ret_error);
     if (!status)
-        status = rounds_init(&rounds, &session, ret_error);
-    if (status)
-        goto out;
-    started_s = now_s(); /* waiting for the device is not the run's time */
-    if (session.n_other_kind && options->format == KG_FORMAT_TEXT)
-        fprintf(stderr, "kgate: %zu cases are for the %s (--device)\n", session.n_other_kind,
-                session.device.kind == KG_CUDA ? "CPU" : "GPU");
-    if (session.run.allow_undecided && !options->allow_undecided && !options->bless)
-        fprintf(stderr,
-                "kgate: %s has no golden file yet: times are measured and judged by nothing (--allow-undecided=new)\n",
-                session.device.arch);
-    status = run_rounds(&rounds, ret_error);
-    session.run.seconds = now_s() - started_s;
+        status = kg_rounds_init(&rounds, &session, ret_error);
+    if (!status) {
+        double started_s = kg_process_now_s(); /* waiting for the device is not the run's time */
+        say_beforehand(&session);
+        status = kg_rounds_run(&rounds, ret_error);
+        session.run.seconds = kg_process_now_s() - started_s;
+    }
     if (!status)
         status = conclude(&rounds, ret_error);
     if (!status)
         exit_status = session.run.status;
-out:
-    rounds_done(&rounds);
+    kg_rounds_done(&rounds);
     kg_session_done(&session);
     return exit_status;
 }

@@ -1,6 +1,7 @@
 /* schedule.c -- picks and orders the cases of a round. Pure: workers are round.c's. */
 #include "schedule.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "random.h"
@@ -9,6 +10,7 @@ struct kg_job kg_schedule_job(const struct kg_session *s)
 {
     const struct kg_options *o = s->options;
     struct kg_job job = {
+        .anchors = !s->baseline.root,
         .kind = s->device.kind,
         .device = s->device.index,
         .timing = o->timing,
@@ -18,33 +20,72 @@ struct kg_job kg_schedule_job(const struct kg_session *s)
         .n_knobs = o->n_knobs,
     };
     snprintf(job.module, sizeof job.module, "%s", s->module.path);
+    snprintf(job.baseline, sizeof job.baseline, "%s", *s->baseline_copy ? s->baseline_copy : s->baseline.path);
     snprintf(job.cache, sizeof job.cache, "%s", s->cache);
     return job;
 }
 
-const struct kg_golden *kg_schedule_golden(const struct kg_session *s, const struct kg_result *result)
+/* Of a (suite, shape, backend by name), whether or not it judges. */
+static const struct kg_golden *golden_of(const struct kg_session *s, const struct kg_result *result)
 {
     char key[KG_ID_SIZE];
-    if (result->outcome == KG_ABSENT)
-        return NULL;
     kg_case_key(&result->of, result->backend, key, sizeof key);
     return kg_goldens_find(&s->goldens, key);
+}
+
+const struct kg_golden *kg_schedule_golden(const struct kg_session *s, const struct kg_result *result)
+{
+    return result->outcome == KG_ABSENT || s->baseline.root ? NULL : golden_of(s, result);
+}
+
+/* Under --against for both builds: the code is judged, not what the library happens to choose. */
+static const char *golden_pin(const struct kg_session *s, const struct kg_result *result)
+{
+    const struct kg_golden *golden = golden_of(s, result);
+    return golden ? golden->pin : "";
+}
+
+/* What an earlier selfcheck found of this case's noise on this machine. */
+static void fill_machine(const struct kg_session *s, const struct kg_result *result, struct kg_policy *policy)
+{
+    char key[KG_ID_SIZE];
+    kg_case_key(&result->of, result->backend, key, sizeof key);
+    const struct kg_floor *floor = kg_floors_find(&s->floors, &s->device, key, &policy->contract);
+    for (int judge = 0; floor && judge < KG_JUDGES; judge++) {
+        double blocks = fmin(floor->n_blocks - 1, KG_MACHINE_PRIOR_BLOCKS);
+        if (floor->sd[judge] > 0)
+            policy->machine_prior[judge] = (struct kg_prior){ .sd = floor->sd[judge], .blocks = blocks };
+        policy->machine_floor_pct[judge] = floor->floor_pct[judge];
+    }
 }
 
 struct kg_policy kg_schedule_policy(const struct kg_session *s, const struct kg_result *result)
 {
     const struct kg_timing timing = kg_timing_of(result->of.suite, result->of.kind, &s->options->timing);
-    return (struct kg_policy){
+    struct kg_policy policy = {
         .threshold_pct = timing.threshold_pct,
         .creep_pct = 5,
         .device_uuid = s->device.uuid,
         .contract = kg_timing_contract(&timing),
-        .min_blocks = KG_MIN_ROUNDS,
         .max_blocks = s->options->rounds ? s->options->rounds : KG_MAX_ROUNDS,
-        .timed = !s->options->no_time && !result->of.suite->time.off,
+        .timed = !s->options->no_time && kg_case_timed(&result->of) && !result->is_new,
+        .against = s->baseline.root != NULL,
         .is_cpu_anchor = result->of.kind == KG_CPU && result->of.backend == result->of.suite->cpu_anchor,
         .xfail = kg_case_xfail(&result->of, result->id),
     };
+    policy.max_blocks = policy.max_blocks < KG_MAX_SET ? policy.max_blocks : KG_MAX_SET;
+    fill_machine(s, result, &policy);
+    return policy;
+}
+
+/* What every job says of result `i`. */
+static struct kg_job_case job_case(const struct kg_session *s, size_t i)
+{
+    const struct kg_result *r = &s->results[i];
+    return (struct kg_job_case){ .index = i,
+                                 .of = r->of,
+                                 .candidate = i < s->twins.count ? s->twins.items[i].candidate : r->of,
+                                 .is_new = r->is_new };
 }
 
 void kg_schedule_correctness(const struct kg_session *s, struct kg_job_case *room, struct kg_job *job)
@@ -54,13 +95,12 @@ void kg_schedule_correctness(const struct kg_session *s, struct kg_job_case *roo
     job->round = 0;
     for (size_t i = 0; i < s->n_results; i++) {
         const struct kg_result *r = &s->results[i];
-        const struct kg_golden *golden = kg_schedule_golden(s, r);
         if (r->outcome == KG_SKIPPED || r->outcome == KG_ABSENT)
             continue;
         struct kg_job_case *one = &room[job->n_cases++];
-        *one = (struct kg_job_case){ .index = i, .of = r->of, .check = true };
-        if (golden)
-            snprintf(one->pin, sizeof one->pin, "%s", golden->pin);
+        *one = job_case(s, i);
+        one->check = true;
+        snprintf(one->pin, sizeof one->pin, "%s", golden_pin(s, r));
     }
 }
 
@@ -148,10 +188,14 @@ void kg_schedule_round(const struct kg_session *s, const bool *timed, int round,
         const struct kg_result *r = &s->results[i];
         if (!timed[i])
             continue;
-        struct kg_job_case one = { .index = i, .of = r->of, .time = true, .digest = r->output_digest };
+        struct kg_job_case one = job_case(s, i);
+        one.time = true;
+        one.digest = r->output_digest;
         snprintf(one.backend, sizeof one.backend, "%s", r->backend);
         snprintf(one.pin, sizeof one.pin, "%s", r->pin);
         snprintf(one.anchor_pin, sizeof one.anchor_pin, "%s", r->anchor_pin);
+        snprintf(one.baseline_pin, sizeof one.baseline_pin, "%s",
+                 *r->baseline_pin ? r->baseline_pin : golden_pin(s, r)); /* it is first prepared in the first round */
         size_t place = job->n_cases++;
         for (; place > 0 && before(s, &one, &room[place - 1], round); place--)
             room[place] = room[place - 1];

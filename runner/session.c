@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "command_line.h"
-#include "field.h"
 #include "kg_build.h"
 #include "lock.h"
 #include "lost.h"
+#include "module_copy.h"
 #include "round.h"
 
 /* ---- device ---- */
@@ -46,16 +46,19 @@ static int parse_device(const char *text, enum kg_device_kind *ret_kind, int *re
     return KG_OK;
 }
 
-static int find_device(enum kg_device_kind kind, int index, kg_device *ret_device, kg_error *ret_error)
+static int find_device(struct kg_session *s, enum kg_device_kind kind, int index, kg_error *ret_error)
 {
     kg_device devices[KG_MAX_DEVICES];
+    struct kg_device_health healths[KG_MAX_DEVICES];
     int count = 0;
-    int status = kg_round_probe(kind, devices, KG_MAX_DEVICES, &count, ret_error);
+    int status = kg_round_probe(kind, -1, devices, healths, KG_MAX_DEVICES, &count, ret_error);
     if (!status && index >= count)
         status = kg_fail(ret_error, KG_EUNSUPPORTED, "no CUDA device %d: there are %d", index, count);
-    if (!status)
-        *ret_device = devices[index];
-    return status;
+    if (status)
+        return status;
+    s->device = devices[index];
+    memcpy(s->run.nvml, healths[index].nvml, sizeof s->run.nvml);
+    return KG_OK;
 }
 
 /* auto: the GPU if one is there and a case is for it. Without a GPU its cases stay, to be skipped aloud. */
@@ -68,14 +71,14 @@ static int choose_device(struct kg_session *s, bool wants_cuda, kg_error *ret_er
     if (status)
         return status;
     if (kind == KG_CUDA || (!kind && wants_cuda)) {
-        status = find_device(KG_CUDA, index, &s->device, &cause);
+        status = find_device(s, KG_CUDA, index, &cause);
         if (!status)
             return KG_OK;
         if (kind == KG_CUDA)
             return kg_fail(ret_error, KG_EINVAL, "--device %s: %.400s", s->options->device, cause.text);
         snprintf(s->no_cuda, sizeof s->no_cuda, "%.380s", cause.text);
     }
-    return find_device(KG_CPU, 0, &s->device, ret_error);
+    return find_device(s, KG_CPU, 0, ret_error);
 }
 
 static int check_required(const struct kg_session *s, kg_error *ret_error)
@@ -96,13 +99,11 @@ static bool is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/* The user's, else ./expectations, else what a bundle brought. */
-static void find_expectations(struct kg_session *s)
+void kg_session_find_expectations(const struct kg_options *options, char ret_folder[KG_PATH_SIZE])
 {
     char exe[KG_PATH_SIZE];
-    snprintf(s->expectations, sizeof s->expectations, "%s",
-             s->options->expectations ? s->options->expectations : "expectations");
-    if (s->options->expectations || is_folder(s->expectations))
+    snprintf(ret_folder, KG_PATH_SIZE, "%s", options->expectations ? options->expectations : "expectations");
+    if (options->expectations || is_folder(ret_folder))
         return;
     ssize_t length = readlink("/proc/self/exe", exe, sizeof exe - 64);
     if (length <= 0)
@@ -111,7 +112,7 @@ static void find_expectations(struct kg_session *s)
     char *slash = strrchr(exe, '/');
     snprintf(slash, 64, "/../share/kgate/expectations");
     if (is_folder(exe))
-        snprintf(s->expectations, sizeof s->expectations, "%s", exe);
+        snprintf(ret_folder, KG_PATH_SIZE, "%s", exe);
 }
 
 static void find_cache(struct kg_session *s)
@@ -125,7 +126,7 @@ static void find_cache(struct kg_session *s)
         snprintf(s->cache, sizeof s->cache, "%s/.cache/kgate", home);
 }
 
-static void utc(char *ret_text, size_t size, const char *format)
+void kg_session_utc(char *ret_text, size_t size, const char *format)
 {
     time_t now = time(NULL);
     struct tm parts;
@@ -138,7 +139,7 @@ static int make_folder(struct kg_session *s, kg_error *ret_error)
 {
     const char *output = s->options->output;
     char stamp[32];
-    utc(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ");
+    kg_session_utc(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ");
     if (mkdir(output, 0777) && errno != EEXIST)
         return kg_fail(ret_error, KG_EIO, "cannot make output folder %s: %s", output, strerror(errno));
     for (int number = 1; number < 1000; number++) {
@@ -158,7 +159,44 @@ static int make_folder(struct kg_session *s, kg_error *ret_error)
     return kg_fail(ret_error, KG_EIO, "cannot make an output folder in %s", output);
 }
 
+/* ---- the other build ---- */
+
+/* One that cannot be loaded beside the candidate can still be compared with through goldens. */
+static int open_baseline(struct kg_session *s, kg_error *ret_error)
+{
+    kg_error cause = { 0 };
+    if (!s->options->against)
+        return KG_OK;
+    int status = kg_module_open(s->options->against, &s->baseline, &cause);
+    if (status == KG_EUNSUPPORTED)
+        return kg_fail(ret_error, status, "--against %.400s, or judge by goldens: run without --against", cause.text);
+    return status ? kg_fail(ret_error, status, "--against: %.480s", cause.text) : KG_OK;
+}
+
+/* Of one file a worker would get one instance, and judge it against itself. */
+static int copy_baseline(struct kg_session *s, kg_error *ret_error)
+{
+    char path[KG_PATH_SIZE + 16];
+    if (!s->baseline.root || !kg_module_same_file(s->module.path, s->baseline.path))
+        return KG_OK;
+    if (snprintf(path, sizeof path, "%s/baseline.so", s->folder) >= (int)sizeof s->baseline_copy)
+        return kg_fail(ret_error, KG_EINVAL, "--output: path too long");
+    int status = kg_module_copy(s->baseline.path, path, ret_error);
+    if (!status && !realpath(path, s->baseline_copy))
+        status = kg_fail(ret_error, KG_EIO, "cannot find %s: %s", path, strerror(errno));
+    return status;
+}
+
 /* ---- plan ---- */
+
+static int plan_once(struct kg_session *s, const struct kg_selection *selection, kg_error *ret_error)
+{
+    kg_plan_done(&s->plan);
+    kg_twins_done(&s->twins);
+    if (!s->baseline.root)
+        return kg_plan_make(s->module.root, selection, &s->plan, ret_error);
+    return kg_twins_make(s->baseline.root, s->module.root, selection, &s->plan, &s->twins, ret_error);
+}
 
 static int make_plan(struct kg_session *s, kg_error *ret_error)
 {
@@ -167,7 +205,7 @@ static int make_plan(struct kg_session *s, kg_error *ret_error)
     int index = 0;
     int status = parse_device(s->options->device, &kind, &index, ret_error);
     if (!status)
-        status = kg_plan_make(s->module.root, &selection, &s->plan, ret_error);
+        status = plan_once(s, &selection, ret_error);
     if (!status)
         status = choose_device(s, plan_has(&s->plan, KG_CUDA), ret_error);
     if (!status)
@@ -178,37 +216,30 @@ static int make_plan(struct kg_session *s, kg_error *ret_error)
     if (!kind && *s->no_cuda)
         return KG_OK; /* CUDA cases are there to be skipped */
     selection.kind = s->device.kind;
-    kg_plan_done(&s->plan);
-    status = kg_plan_make(s->module.root, &selection, &s->plan, ret_error);
+    status = plan_once(s, &selection, ret_error);
     s->n_other_kind = status ? 0 : all - s->plan.count;
     return status;
 }
 
-static int check_knobs(const struct kg_session *s, kg_error *ret_error)
+/* ---- results ---- */
+
+/* What became of a case that is not the same in both builds. */
+static void apply_twin(const struct kg_session *s, const struct kg_twin *twin, struct kg_result *r)
 {
-    for (size_t i = 0; i < s->options->n_knobs; i++) {
-        const char *knob = s->options->knobs[i];
-        size_t length = strcspn(knob, "=");
-        const kg_backend *checked = NULL;
-        bool known = false;
-        for (size_t c = 0; c < s->plan.count; c++) {
-            const kg_backend *backend = s->plan.cases[c].backend;
-            const kg_field *field = kg_fields_find(backend->knobs, knob, length);
-            if (!field || backend == checked)
-                continue;
-            void *record = calloc(1, backend->knobs_size);
-            kg_error cause = { 0 };
-            int status = record ? kg_field_set(field, record, knob + length + 1, &cause) : KG_ENOMEM;
-            free(record);
-            if (status)
-                return kg_fail(ret_error, status, "--knob %.400s", cause.text);
-            checked = backend;
-            known = true;
-        }
-        if (!known)
-            return kg_fail(ret_error, KG_EINVAL, "--knob %.*s: no selected backend has it", (int)length, knob);
+    const bool allowed = s->options->allow_removed;
+    if (twin->fate == KG_TWIN_GONE) {
+        r->outcome = allowed ? KG_SKIPPED : KG_ABSENT;
+        snprintf(r->note, sizeof r->note, "the baseline has this case, the candidate does not%s",
+                 allowed ? " (--allow-removed)" : "");
     }
-    return KG_OK;
+    if (twin->fate == KG_TWIN_CHANGED)
+        snprintf(r->note, sizeof r->note, "the row was changed: %s", twin->change);
+    if (twin->fate == KG_TWIN_CHANGED && !allowed) {
+        r->outcome = KG_ABSENT;
+    } else if (twin->fate == KG_TWIN_CHANGED || twin->fate == KG_TWIN_NEW) {
+        r->of = twin->candidate;
+        r->is_new = true;
+    }
 }
 
 static int make_results(struct kg_session *s, kg_error *ret_error)
@@ -219,14 +250,16 @@ static int make_results(struct kg_session *s, kg_error *ret_error)
     s->n_results = s->plan.count;
     for (size_t i = 0; i < s->plan.count; i++) {
         struct kg_result *r = &s->results[i];
-        const kg_op *op = s->plan.cases[i].suite->op;
         r->of = s->plan.cases[i];
+        if (s->twins.count)
+            apply_twin(s, &s->twins.items[i], r);
+        const kg_op *op = r->of.suite->op;
         kg_case_id(&r->of, r->id, sizeof r->id);
         snprintf(r->backend, sizeof r->backend, "%s", r->of.backend->name);
         r->flops = op->flops(r->of.problem);
         r->bytes = op->bytes(r->of.problem);
         r->queries = op->queries ? op->queries(r->of.problem) : 1;
-        if (r->of.kind == KG_CUDA && *s->no_cuda) {
+        if (r->outcome == KG_RAN && r->of.kind == KG_CUDA && *s->no_cuda) {
             r->outcome = KG_SKIPPED;
             snprintf(r->note, sizeof r->note, "%s", s->no_cuda);
         }
@@ -244,7 +277,7 @@ static void say_waiting(const char *holder)
 int kg_session_open_device(struct kg_session *s, const struct kg_options *options, kg_error *ret_error)
 {
     *s = (struct kg_session){ .options = options };
-    find_expectations(s);
+    kg_session_find_expectations(options, s->expectations);
     find_cache(s);
     int status = kg_module_open(options->module, &s->module, ret_error);
     if (!status)
@@ -258,7 +291,7 @@ static void describe_run(struct kg_session *s)
 {
     struct kg_run *run = &s->run;
     snprintf(run->version, sizeof run->version, "%s", KG_VERSION);
-    utc(run->started, sizeof run->started, "%Y-%m-%dT%H:%M:%SZ");
+    kg_session_utc(run->started, sizeof run->started, "%Y-%m-%dT%H:%M:%SZ");
     snprintf(run->expectations, sizeof run->expectations, "%s", s->goldens.path);
     run->expectations_exist = s->goldens.exists;
     snprintf(run->module_path, sizeof run->module_path, "%s", s->module.path);
@@ -266,6 +299,8 @@ static void describe_run(struct kg_session *s)
     snprintf(run->command, sizeof run->command, "%s", s->options->line);
     kg_command_line_again(s->options, run->again, sizeof run->again);
     run->module = s->module.root;
+    run->baseline = s->baseline.root;
+    snprintf(run->baseline_path, sizeof run->baseline_path, "%s", s->baseline.path);
     run->device = s->device;
     run->timed = !s->options->no_time;
     run->allow_undecided = s->options->allow_undecided || (s->options->allow_undecided_new && !s->goldens.exists);
@@ -275,21 +310,27 @@ static void describe_run(struct kg_session *s)
 int kg_session_open(struct kg_session *s, const struct kg_options *options, kg_error *ret_error)
 {
     *s = (struct kg_session){ .options = options };
-    find_expectations(s);
+    kg_session_find_expectations(options, s->expectations);
     find_cache(s);
     int status = kg_module_open(options->module, &s->module, ret_error);
     if (!status)
+        status = open_baseline(s, ret_error);
+    if (!status)
         status = make_plan(s, ret_error);
     if (!status)
-        status = check_knobs(s, ret_error);
-    if (!status)
         status = kg_goldens_load(s->expectations, s->device.arch, &s->goldens, ret_error);
+    if (!status && *s->cache)
+        status = kg_floors_load(s->cache, &s->floors, ret_error);
+    if (!status)
+        status = make_results(s, ret_error);
+    if (!status)
+        status = kg_session_check(s, ret_error);
     if (!status)
         kg_git_read(".", options->git_sha, &s->run.git);
     if (!status)
         status = make_folder(s, ret_error);
     if (!status)
-        status = make_results(s, ret_error);
+        status = copy_baseline(s, ret_error);
     if (!status)
         status = kg_lock_device(s->device.uuid, say_waiting, ret_error);
     if (!status)
@@ -304,7 +345,11 @@ void kg_session_done(struct kg_session *s)
         kg_result_done(&s->results[i]);
     }
     free(s->results);
+    if (*s->baseline_copy)
+        (void)unlink(s->baseline_copy);
     kg_goldens_done(&s->goldens);
+    kg_floors_done(&s->floors);
     kg_plan_done(&s->plan);
+    kg_twins_done(&s->twins);
     *s = (struct kg_session){ 0 };
 }

@@ -4,44 +4,136 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "order.h"
+
+/* Tensors of set `at`; with its workspace after them, in `room`. */
+static const kg_tensor *call_tensors(const struct kg_subject *s, int at, kg_tensor room[KG_MAX_TENSORS + 1])
+{
+    const struct kg_buffers *set = &s->ring[at];
+    if (!s->workspaces)
+        return set->tensors;
+    memcpy(room, set->tensors, (size_t)set->count * sizeof *room);
+    room[set->count] = s->workspaces[at].tensors[0];
+    return room;
+}
+
 int kg_subject_launch(void *subject, int index, void *stream, kg_error *ret_error)
 {
     struct kg_subject *s = subject;
+    kg_tensor room[KG_MAX_TENSORS + 1];
     (void)index;
     const int at = (int)(s->place % (unsigned)s->n_ring);
-    const struct kg_buffers *set = &s->ring[at];
+    const struct kg_instance *other = at % (1 + s->n_more) ? &s->more[at % (1 + s->n_more) - 1] : NULL;
+    const kg_backend *backend = other ? other->backend : s->backend;
+    void *state = other ? other->state : s->state;
     s->n_used = at < s->n_used ? s->n_used : at + 1;
     s->place += s->rotates;
-    return s->backend->launch(s->backend, s->state, set->tensors, stream, ret_error);
+    return backend->launch(backend, state, call_tensors(s, at, room), stream, ret_error);
 }
 
-int kg_subject_new(struct kg_host_state *host, struct kg_fixture *fixture, const kg_backend *backend, const char *pin,
-                   struct kg_subject *ret_subject, kg_error *ret_error)
+int kg_subject_check_workspace(const struct kg_subject *subject, int at, kg_error *ret_error)
+{
+    uint64_t digest = 0;
+    int status = subject->workspaces ? kg_buffers_check_guards(&subject->workspaces[at], ret_error) : KG_OK;
+    if (status || !subject->backend->stage)
+        return status;
+    status = kg_buffers_digest(&subject->workspaces[at], KG_WORKSPACE, &digest, ret_error);
+    if (!status && digest != subject->staged_digest)
+        status = kg_fail(ret_error, KG_EDEVICE, "the workspace does not hold what was staged");
+    return status;
+}
+
+/* The first set's digest is what the others are held to. */
+static int stage(struct kg_subject *s, kg_context *context, int at, kg_error *ret_error)
+{
+    kg_tensor room[KG_MAX_TENSORS + 1];
+    if (!s->backend->stage)
+        return KG_OK;
+    void *stream = context->ops->stream(context);
+    int status = s->backend->stage(s->backend, s->state, call_tensors(s, at, room), stream, ret_error);
+    if (!status)
+        status = context->ops->synchronize(context, ret_error);
+    if (!status && !s->own_ring)
+        status = kg_buffers_digest(&s->workspaces[at], KG_WORKSPACE, &s->staged_digest, ret_error);
+    return status ? status : kg_subject_check_workspace(s, at, ret_error);
+}
+
+static void drop_workspaces(struct kg_subject *subject, int count)
+{
+    for (int i = 0; subject->workspaces && i < count; i++)
+        kg_buffers_done(&subject->workspaces[i]);
+    free(subject->workspaces);
+    subject->workspaces = NULL;
+}
+
+static int new_workspaces(struct kg_subject *subject, size_t count, kg_error *ret_error)
+{
+    if (!subject->workspace_bytes)
+        return KG_OK;
+    subject->workspaces = calloc(count, sizeof *subject->workspaces);
+    return subject->workspaces ? KG_OK : kg_fail(ret_error, KG_ENOMEM, "out of memory for %zu workspaces", count);
+}
+
+static int fill_workspace(struct kg_subject *subject, kg_context *context, size_t at, kg_error *ret_error)
+{
+    if (!subject->workspaces)
+        return KG_OK;
+    const kg_tensor tensor = { .name = "the workspace",
+                               .dtype = KG_F32,
+                               .role = KG_WORKSPACE,
+                               .rank = 1,
+                               .dims = { (int64_t)((subject->workspace_bytes + 3) / 4) } };
+    int status = kg_buffers_new(context, &tensor, 1, &subject->workspaces[at], ret_error);
+    return status ? status : kg_buffers_poison(&subject->workspaces[at], ret_error);
+}
+
+/* Without prepare the state is the call itself, which must stay where it is. */
+static int prepare(struct kg_host_state *host, const kg_backend *backend, kg_call *call, void **ret_state,
+                   kg_identity *ret_identity, kg_error *ret_error)
+{
+    int status = kg_host_open_backend(host, backend, call->device, &call->library, ret_error);
+    if (status)
+        return status;
+    if (backend->prepare)
+        return backend->prepare(backend, call, ret_state, ret_identity, ret_error);
+    *ret_state = call;
+    return KG_OK;
+}
+
+int kg_subject_new(struct kg_host_state *host, struct kg_fixture *fixture, const kg_backend *backend,
+                   const void *problem, const char *pin, struct kg_subject *ret_subject, kg_error *ret_error)
 {
     struct kg_subject *s = ret_subject;
     kg_context *context = fixture->context;
     *s = (struct kg_subject){ .backend = backend, .ring = &fixture->buffers, .n_ring = 1 };
     int status = KG_OK;
     if (backend->supports)
-        status = backend->supports(backend, &context->device, fixture->of.problem, ret_error);
+        status = backend->supports(backend, &context->device, problem, ret_error);
     if (!status)
         status = kg_host_knobs(host, backend, &s->knobs, ret_error);
-    if (!status)
-        status = kg_host_open_backend(host, backend, &context->device, &s->call.library, ret_error);
     if (status)
         goto out;
     s->call.host = &host->host;
     s->call.device = &context->device;
-    s->call.problem = fixture->of.problem;
+    s->call.problem = problem;
     s->call.knobs = s->knobs;
     s->call.tensors = fixture->buffers.tensors;
     s->call.n_tensors = fixture->buffers.count;
     s->call.stream = context->ops->stream(context);
     s->call.pin = pin && *pin ? pin : NULL;
-    if (backend->prepare)
-        status = backend->prepare(backend, &s->call, &s->state, &s->identity, ret_error);
-    else
-        s->state = &s->call;
+    status = prepare(host, backend, &s->call, &s->state, &s->identity, ret_error);
+    if (!status && backend->workspace) {
+        s->workspace_bytes = backend->workspace(backend, s->state);
+        status = new_workspaces(s, 1, ret_error);
+        if (!status)
+            status = fill_workspace(s, context, 0, ret_error);
+        if (!status)
+            status = stage(s, context, 0, ret_error);
+        if (status) {
+            kg_subject_done(s);
+            return status;
+        }
+    }
 out:
     if (status) {
         free(s->knobs);
@@ -50,8 +142,39 @@ out:
     return status;
 }
 
+static void release(const kg_backend *backend, void *state)
+{
+    if (backend->release && backend->prepare)
+        backend->release(backend, state);
+}
+
+int kg_subject_add_instance(struct kg_host_state *host, struct kg_subject *subject, const kg_backend *backend,
+                            kg_error *ret_error)
+{
+    struct kg_instance *its = &subject->more[subject->n_more];
+    kg_identity identity = { 0 };
+    *its = (struct kg_instance){ .backend = backend, .call = subject->call };
+    if (*subject->identity.pin)
+        its->call.pin = subject->identity.pin;
+    int status = prepare(host, backend, &its->call, &its->state, &identity, ret_error);
+    if (status)
+        return status;
+    if (strcmp(identity.text, subject->identity.text))
+        status = kg_fail(ret_error, KG_EINVAL, "prepared once more it is another: %.200s, not %.200s", identity.text,
+                         subject->identity.text);
+    else if (backend->workspace && backend->workspace(backend, its->state) != subject->workspace_bytes)
+        status = kg_fail(ret_error, KG_EINVAL, "prepared once more it wants another workspace than %zu bytes",
+                         subject->workspace_bytes);
+    if (status)
+        release(backend, its->state);
+    else
+        subject->n_more++;
+    return status;
+}
+
 static void drop_ring(struct kg_subject *subject)
 {
+    drop_workspaces(subject, subject->n_ring);
     for (int i = 0; subject->own_ring && i < subject->n_ring; i++)
         kg_buffers_done(&subject->own_ring[i]);
     free(subject->own_ring);
@@ -62,42 +185,77 @@ void kg_subject_done(struct kg_subject *subject)
 {
     if (!subject->backend)
         return;
-    if (subject->backend->release && subject->backend->prepare)
-        subject->backend->release(subject->backend, subject->state);
+    while (subject->n_more > 0) {
+        subject->n_more--;
+        release(subject->more[subject->n_more].backend, subject->more[subject->n_more].state);
+    }
+    release(subject->backend, subject->state);
     drop_ring(subject);
     free(subject->knobs);
     *subject = (struct kg_subject){ 0 };
 }
 
-int kg_subject_make_ring(struct kg_subject *subject, const struct kg_fixture *fixture, bool cold, int placements,
-                         kg_error *ret_error)
+static size_t ring_sets(const struct kg_fixture *fixture, size_t workspace_bytes, bool cold, int placements)
 {
-    const uint64_t wanted = 2 * fixture->context->device.l2_bytes;
+    const kg_device *device = &fixture->context->device;
     const size_t set_bytes = kg_buffers_bytes(&fixture->buffers);
-    size_t sets = (size_t)(wanted / set_bytes) + 2;
-    if (!cold) /* no more than an eighth of the memory */
-        sets = fixture->context->device.memory_bytes / 8 / set_bytes;
-    if (!cold && sets > (size_t)placements)
-        sets = (size_t)placements;
-    if (sets < 1)
-        sets = 1;
+    if (cold)
+        return (size_t)(2 * device->l2_bytes / set_bytes) + 2;
+    const size_t sets =
+        device->memory_bytes / 8 / (set_bytes + workspace_bytes); /* no more than an eighth of the memory */
+    return sets < 1 ? 1 : sets > (size_t)placements ? (size_t)placements : sets;
+}
+
+static int new_ring(struct kg_subject *subject, size_t sets, bool cold, kg_error *ret_error)
+{
     struct kg_buffers *ring = calloc(sets, sizeof *ring);
     if (!ring)
         return kg_fail(ret_error, KG_ENOMEM, "out of memory for a ring of %zu buffer sets", sets);
+    drop_workspaces(subject, subject->n_ring);
     subject->own_ring = ring;
     subject->n_ring = (int)sets;
     subject->ring = ring;
     subject->rotates = cold;
     subject->place = 0;
     subject->n_used = 0;
-    int status = KG_OK;
-    for (size_t i = 0; i < sets && !status; i++) {
-        status =
-            kg_buffers_new(fixture->context, fixture->buffers.tensors, fixture->buffers.count, &ring[i], ret_error);
-        if (!status)
-            status = kg_buffers_copy_inputs(&ring[i], &fixture->buffers, ret_error);
-        if (!status)
-            status = kg_buffers_poison(&ring[i], ret_error);
+    return new_workspaces(subject, sets, ret_error);
+}
+
+static int fill_set(const struct kg_fixture *fixture, struct kg_subject *subject, size_t at, kg_error *ret_error)
+{
+    struct kg_buffers *set = &subject->own_ring[at];
+    int status = kg_buffers_new(fixture->context, fixture->buffers.tensors, fixture->buffers.count, set, ret_error);
+    if (!status)
+        status = kg_buffers_copy_inputs(set, &fixture->buffers, ret_error);
+    if (!status)
+        status = kg_buffers_poison(set, ret_error);
+    if (!status)
+        status = fill_workspace(subject, fixture->context, at, ret_error);
+    return status ? status : stage(subject, fixture->context, (int)at, ret_error);
+}
+
+int kg_subjects_make_rings(struct kg_subject *const *subjects, int count, const struct kg_fixture *fixture, bool cold,
+                           int placements, uint64_t seed, kg_error *ret_error)
+{
+    struct kg_subject *there[KG_ORDER_LANES];
+    size_t workspace_bytes = 0;
+    for (int i = 0; i < count; i++)
+        if (subjects[i] && subjects[i]->workspace_bytes > workspace_bytes)
+            workspace_bytes = subjects[i]->workspace_bytes;
+    const size_t sets = ring_sets(fixture, workspace_bytes, cold, placements);
+    uint8_t *orders = malloc(sets);
+    int n = 0, status = orders ? KG_OK : kg_fail(ret_error, KG_ENOMEM, "out of memory for buffer sets");
+    for (int i = 0; i < count && !status; i++) {
+        if (!subjects[i])
+            continue;
+        there[n++] = subjects[i];
+        status = new_ring(subjects[i], sets, cold, ret_error);
     }
+    if (!status)
+        kg_order_balanced(seed, n, orders, (int)sets);
+    for (size_t set = 0; set < sets && !status; set++)
+        for (int i = 0; i < n && !status; i++)
+            status = fill_set(fixture, there[kg_order_lane(n, orders[set], i)], set, ret_error);
+    free(orders);
     return status;
 }

@@ -4,6 +4,14 @@
 
 #include "fixture.h"
 #include "host.h"
+#include "module.h"
+
+/* The backend once more, of another image of its module: other code addresses, library handles and plans. */
+struct kg_instance {
+    const kg_backend *backend;
+    kg_call call;
+    void *state;
+};
 
 struct kg_subject {
     const kg_backend *backend;
@@ -17,17 +25,34 @@ struct kg_subject {
     unsigned place;
     int n_used;                  /* leading sets that calls were given since the ring was made or measuring began */
     struct kg_buffers *own_ring; /* freed with the subject; NULL while it uses the fixture's buffers */
+    size_t workspace_bytes;
+    struct kg_buffers *workspaces;             /* one for each set of the ring; NULL: the backend wants none */
+    struct kg_instance more[KG_INSTANCES - 1]; /* besides the first, which is the subject itself */
+    int n_more;                                /* instances take the sets in turns: set i is of i % (1 + n_more) */
+    uint64_t staged_digest; /* of every workspace that the backend staged: all sets have the same inputs */
 };
 
-/* Opens (once a worker) and prepares. KG_EUNSUPPORTED: the backend's own reason. */
-int kg_subject_new(struct kg_host_state *host, struct kg_fixture *fixture, const kg_backend *backend, const char *pin,
-                   struct kg_subject *ret_subject, kg_error *ret_error);
+/* Opens (once a worker) and prepares for `problem`, the fixture's own or another build's of it. KG_EUNSUPPORTED: the
+ * backend's own reason. */
+int kg_subject_new(struct kg_host_state *host, struct kg_fixture *fixture, const kg_backend *backend,
+                   const void *problem, const char *pin, struct kg_subject *ret_subject, kg_error *ret_error);
 void kg_subject_done(struct kg_subject *subject);
 
-/* Fresh buffers for timing. Cold cache: a ring larger than twice the last-level cache, walked call by call. Warm: up to
- * `placements` sets, one a window, since where buffers lie changes the time of a small kernel by per cents. */
-int kg_subject_make_ring(struct kg_subject *subject, const struct kg_fixture *fixture, bool cold, int placements,
-                         kg_error *ret_error);
+/* Prepares it once more by `backend`, which is its backend of another image, with the configuration that the first
+ * took. KG_EINVAL: it would not run the same. */
+int kg_subject_add_instance(struct kg_host_state *host, struct kg_subject *subject, const kg_backend *backend,
+                            kg_error *ret_error);
+
+/* Fresh buffers for timing, each subject its own; NULL subjects are left out. Cold cache: a ring larger than twice the
+ * last-level cache, walked call by call. Warm: up to `placements` sets, one a window, since where buffers lie changes
+ * the time of a small kernel by per cents. Who is allocated first is drawn for each set, so that no subject always gets
+ * the earlier addresses. */
+int kg_subjects_make_rings(struct kg_subject *const *subjects, int count, const struct kg_fixture *fixture, bool cold,
+                           int placements, uint64_t seed, kg_error *ret_error);
+
+/* The workspace that goes with set `at` of the ring. KG_EDEVICE: it was written past, or does not hold what was staged.
+ */
+int kg_subject_check_workspace(const struct kg_subject *subject, int at, kg_error *ret_error);
 
 /* A kg_launch_fn over a subject. */
 int kg_subject_launch(void *subject, int index, void *stream, kg_error *ret_error);

@@ -94,6 +94,9 @@ static int check_backend(const kg_suite *suite, const kg_backend *backend, kg_er
     if (!backend->launch && !backend->candidates)
         return kg_fail(ret_error, KG_EINVAL, "suite %s, backend %s: neither launch nor candidates", suite->name,
                        backend->name);
+    if (backend->stage && !backend->workspace)
+        return kg_fail(ret_error, KG_EINVAL, "suite %s, backend %s: stages without a workspace", suite->name,
+                       backend->name);
     kg_error cause = { 0 };
     int status = kg_fields_validate(backend->knobs, backend->knobs_size, &cause);
     if (status)
@@ -119,7 +122,7 @@ static int check_backends(const kg_suite *suite, kg_error *ret_error)
         int status = anchors[i] ? check_backend(suite, anchors[i], ret_error) : KG_OK;
         if (status)
             return status;
-        if (anchors[i] && (anchors[i]->device != kinds[i] || !anchors[i]->launch))
+        if (anchors[i] && (anchors[i]->device != kinds[i] || !anchors[i]->launch || anchors[i]->untimed))
             return kg_fail(ret_error, KG_EINVAL, "suite %s: anchor %s cannot anchor this kind of device", suite->name,
                            anchors[i]->name);
     }

@@ -2,10 +2,10 @@
 #include "timing.h"
 
 #define GPU_WINDOW_US 200.0
-#define CPU_WINDOW_US 250.0 /* shorter than a scheduler's slice: on a busy machine most windows are still undisturbed  \
-                             */
-#define GPU_BLOCK_US 200e3
-#define CPU_BLOCK_US 400e3
+/* Shorter than a scheduler's slice: on a busy machine most windows are still undisturbed. */
+#define CPU_WINDOW_US 250.0
+#define GPU_LANE_US 30e3
+#define CPU_LANE_US 200e3
 #define GPU_PLACEMENTS 32
 #define CPU_PLACEMENTS 4
 #define EVENT_WARMUP 200
@@ -31,7 +31,7 @@ struct kg_timing kg_timing_of(const kg_suite *suite, enum kg_device_kind kind,
         .samples = policy->samples ? policy->samples : EVENT_SAMPLES,
         .window_us = kind == KG_CPU ? CPU_WINDOW_US : GPU_WINDOW_US,
         .placements = kind == KG_CPU ? CPU_PLACEMENTS : GPU_PLACEMENTS,
-        .block_us = kind == KG_CPU ? CPU_BLOCK_US : GPU_BLOCK_US,
+        .lane_us = kind == KG_CPU ? CPU_LANE_US : GPU_LANE_US,
         .threshold_pct = threshold_of(suite, kind, overrides->threshold_pct),
     };
     if (overrides->warmup >= 0)

@@ -7,7 +7,7 @@
 
 /* Blocks of a case: as many are measured at least, at most unless --rounds says otherwise, and for a bless. */
 #define KG_MIN_ROUNDS 3
-#define KG_MAX_ROUNDS 12
+#define KG_MAX_ROUNDS 16
 #define KG_BLESS_ROUNDS 8
 
 /* Negative: not given. */
@@ -22,7 +22,7 @@ struct kg_timing {
     int warmup, samples; /* KG_TIMER_EVENT: calls */
     double window_us;    /* KG_TIMER_GRAPH: shortest window; on the CPU too, where it is a loop of calls */
     int placements;      /* warm cache: buffer sets that a block's windows take turns on */
-    double block_us;     /* time in windows that a block aims at, the case's and its anchor's together */
+    double lane_us;      /* time in windows that each lane of a block aims at: the case, its anchor, its baseline */
     double threshold_pct;
 };
 

@@ -8,7 +8,10 @@ struct kg_window {
     kg_launch_fn *launch;
     void *argument;
     int calls;
-    void *replay; /* cudaGraphExec_t; NULL: launched call by call */
+    double spin_us; /* at its end; negative: none */
+    void *replay;   /* cudaGraphExec_t; NULL: launched call by call */
+    size_t nodes;   /* of the graph */
+    double us;      /* shortest time so far; 0: has not run */
 };
 
 #endif

@@ -1,14 +1,13 @@
 /* wire.c -- messages of a worker; the job is in wire_job.c. A member added to a result gets a line on both sides. */
 #include "wire.h"
 
-#include <inttypes.h>
-#include <limits.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const type_names[] = { "devices", "begin",  "ready", "figures", "block",
-                                          "skip",    "broken", "end",   "bye" };
+#include "wire_parts.h"
+
+static const char *const type_names[] = { "devices", "begin",           "ready", "figures", "block", "skip",
+                                          "broken",  "baseline broken", "lost",  "end",     "bye" };
 
 static cJSON *message(enum kg_message_type type, size_t index)
 {
@@ -28,97 +27,26 @@ static void send(FILE *out, cJSON *root)
     cJSON_Delete(root);
 }
 
-static void add_u64(cJSON *object, const char *name, uint64_t value)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%" PRIu64, value);
-    cJSON_AddStringToObject(object, name, text);
-}
-
-static uint64_t get_u64(const cJSON *object, const char *name)
-{
-    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
-    return text ? strtoull(text, NULL, 10) : 0;
-}
-
-static double get_real(const cJSON *object, const char *name)
-{
-    double value = 0;
-    kg_json_real(object, name, &value, NULL);
-    return value;
-}
-
-/* Clamped: what came through the pipe may be anything. */
-static int get_int(const cJSON *object, const char *name)
-{
-    double value = get_real(object, name);
-    return value >= INT_MIN && value <= INT_MAX ? (int)value : 0;
-}
-
-static void get_text(const cJSON *object, const char *name, char *ret_text, size_t size)
-{
-    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
-    snprintf(ret_text, size, "%s", text ? text : "");
-}
-
 /* ---- devices ---- */
 
-static cJSON *device_to_json(const kg_device *d)
-{
-    cJSON *o = cJSON_CreateObject();
-    cJSON_AddNumberToObject(o, "kind", d->kind);
-    cJSON_AddNumberToObject(o, "index", d->index);
-    cJSON_AddStringToObject(o, "name", d->name);
-    cJSON_AddStringToObject(o, "arch", d->arch);
-    cJSON_AddStringToObject(o, "uuid", d->uuid);
-    cJSON_AddNumberToObject(o, "cc_major", d->cc_major);
-    cJSON_AddNumberToObject(o, "cc_minor", d->cc_minor);
-    cJSON_AddNumberToObject(o, "units", d->units);
-    cJSON_AddNumberToObject(o, "clock_mhz_max", d->clock_mhz_max);
-    cJSON_AddNumberToObject(o, "fp64_ratio", d->fp64_ratio);
-    add_u64(o, "memory_bytes", d->memory_bytes);
-    add_u64(o, "l2_bytes", d->l2_bytes);
-    add_u64(o, "shared_bytes", d->shared_bytes);
-    kg_json_add_real(o, "peak_flops", d->peak_flops);
-    kg_json_add_real(o, "peak_bytes_per_s", d->peak_bytes_per_s);
-    cJSON_AddNumberToObject(o, "driver_version", d->driver_version);
-    cJSON_AddStringToObject(o, "driver", d->driver);
-    return o;
-}
-
-static void device_from_json(const cJSON *o, kg_device *d)
-{
-    d->kind = (enum kg_device_kind)get_real(o, "kind");
-    d->index = get_int(o, "index");
-    get_text(o, "name", d->name, sizeof d->name);
-    get_text(o, "arch", d->arch, sizeof d->arch);
-    get_text(o, "uuid", d->uuid, sizeof d->uuid);
-    d->cc_major = get_int(o, "cc_major");
-    d->cc_minor = get_int(o, "cc_minor");
-    d->units = get_int(o, "units");
-    d->clock_mhz_max = get_int(o, "clock_mhz_max");
-    d->fp64_ratio = get_int(o, "fp64_ratio");
-    d->memory_bytes = get_u64(o, "memory_bytes");
-    d->l2_bytes = get_u64(o, "l2_bytes");
-    d->shared_bytes = get_u64(o, "shared_bytes");
-    d->peak_flops = get_real(o, "peak_flops");
-    d->peak_bytes_per_s = get_real(o, "peak_bytes_per_s");
-    d->driver_version = get_int(o, "driver_version");
-    get_text(o, "driver", d->driver, sizeof d->driver);
-}
-
-void kg_wire_devices(FILE *out, const kg_device *devices, int count, const char *why)
+void kg_wire_devices(FILE *out, const kg_device *devices, const struct kg_device_health *healths, int count,
+                     const char *why)
 {
     cJSON *root = message(KG_MESSAGE_DEVICES, 0);
     cJSON *list = cJSON_AddArrayToObject(root, "devices");
-    for (int i = 0; i < count; i++)
-        cJSON_AddItemToArray(list, device_to_json(&devices[i]));
+    for (int i = 0; i < count; i++) {
+        cJSON *item = kg_wire_device_to_json(&devices[i]);
+        cJSON_AddItemToObject(item, "idle", kg_wire_state_to_json(&healths[i].idle));
+        cJSON_AddItemToObject(item, "work", kg_wire_state_to_json(&healths[i].work));
+        cJSON_AddStringToObject(item, "nvml", healths[i].nvml);
+        cJSON_AddItemToArray(list, item);
+    }
     cJSON_AddStringToObject(root, "why", why);
     send(out, root);
 }
 
-int kg_wire_read_devices(const char *line, size_t length, kg_device *ret_devices, int max, int *ret_count,
-                         kg_error *ret_error)
+int kg_wire_read_devices(const char *line, size_t length, kg_device *ret_devices, struct kg_device_health *ret_healths,
+                         int max, int *ret_count, kg_error *ret_error)
 {
     cJSON *root = NULL;
     char why[400];
@@ -130,9 +58,13 @@ int kg_wire_read_devices(const char *line, size_t length, kg_device *ret_devices
     cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(root, "devices")) if (count < max)
     {
         ret_devices[count] = (kg_device){ 0 };
-        device_from_json(item, &ret_devices[count++]);
+        kg_wire_device_from_json(item, &ret_devices[count]);
+        kg_wire_state_from_json(cJSON_GetObjectItemCaseSensitive(item, "idle"), &ret_healths[count].idle);
+        kg_wire_state_from_json(cJSON_GetObjectItemCaseSensitive(item, "work"), &ret_healths[count].work);
+        kg_wire_get_text(item, "nvml", ret_healths[count].nvml, sizeof ret_healths->nvml);
+        count++;
     }
-    get_text(root, "why", why, sizeof why);
+    kg_wire_get_text(root, "why", why, sizeof why);
     cJSON_Delete(root);
     if (!count)
         return kg_fail(ret_error, KG_EUNSUPPORTED, "%s", why);
@@ -157,6 +89,9 @@ void kg_wire_ready(FILE *out, size_t index, const struct kg_result *result)
     cJSON_AddStringToObject(root, "anchor_identity", result->anchor_identity);
     cJSON_AddStringToObject(root, "pin", result->pin);
     cJSON_AddStringToObject(root, "anchor_pin", result->anchor_pin);
+    cJSON_AddStringToObject(root, "baseline_identity", result->baseline_identity);
+    cJSON_AddStringToObject(root, "baseline_pin", result->baseline_pin);
+    cJSON_AddBoolToObject(root, "is_new", result->is_new);
     cJSON_AddStringToObject(root, "knobs", result->knobs);
     cJSON_AddStringToObject(root, "note", result->note);
     cJSON_AddNumberToObject(root, "kernels", result->launch.kernels);
@@ -168,23 +103,30 @@ void kg_wire_ready(FILE *out, size_t index, const struct kg_result *result)
     send(out, root);
 }
 
+/* What only a timing round knows, or who made the job: an empty text leaves it as it is. */
+static void keep_text(const cJSON *object, const char *name, char *text, size_t size)
+{
+    const char *given = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
+    if (given && *given)
+        snprintf(text, size, "%s", given);
+}
+
 static void apply_ready(const cJSON *root, struct kg_result *result)
 {
-    get_text(root, "backend", result->backend, sizeof result->backend);
-    get_text(root, "identity", result->identity, sizeof result->identity);
-    char anchor[sizeof result->anchor_identity];
-    get_text(root, "anchor_identity", anchor, sizeof anchor);
-    if (*anchor) { /* only a timing round knows it */
-        snprintf(result->anchor_identity, sizeof result->anchor_identity, "%s", anchor);
-        get_text(root, "anchor_pin", result->anchor_pin, sizeof result->anchor_pin);
-    }
-    get_text(root, "pin", result->pin, sizeof result->pin);
-    get_text(root, "knobs", result->knobs, sizeof result->knobs);
-    get_text(root, "note", result->note, sizeof result->note);
+    kg_wire_get_text(root, "backend", result->backend, sizeof result->backend);
+    kg_wire_get_text(root, "identity", result->identity, sizeof result->identity);
+    keep_text(root, "anchor_identity", result->anchor_identity, sizeof result->anchor_identity);
+    keep_text(root, "anchor_pin", result->anchor_pin, sizeof result->anchor_pin);
+    keep_text(root, "baseline_identity", result->baseline_identity, sizeof result->baseline_identity);
+    keep_text(root, "baseline_pin", result->baseline_pin, sizeof result->baseline_pin);
+    result->is_new |= cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(root, "is_new"));
+    kg_wire_get_text(root, "pin", result->pin, sizeof result->pin);
+    kg_wire_get_text(root, "knobs", result->knobs, sizeof result->knobs);
+    keep_text(root, "note", result->note, sizeof result->note);
     struct kg_launch_info *launch = &result->launch;
-    *launch = (struct kg_launch_info){ .kernels = get_int(root, "kernels"),
-                                       .memory_nodes = get_int(root, "memory_nodes"),
-                                       .other_nodes = get_int(root, "other_nodes") };
+    *launch = (struct kg_launch_info){ .kernels = kg_wire_get_int(root, "kernels"),
+                                       .memory_nodes = kg_wire_get_int(root, "memory_nodes"),
+                                       .other_nodes = kg_wire_get_int(root, "other_nodes") };
     const cJSON *name;
     cJSON_ArrayForEach(name, cJSON_GetObjectItemCaseSensitive(root, "names")) if (launch->n_names < KG_MAX_KERNELS &&
                                                                                   cJSON_IsString(name))
@@ -194,12 +136,12 @@ static void apply_ready(const cJSON *root, struct kg_result *result)
 void kg_wire_figures(FILE *out, size_t index, const struct kg_figures *f, uint64_t digest)
 {
     cJSON *root = message(KG_MESSAGE_FIGURES, index);
-    add_u64(root, "digest", digest);
-    add_u64(root, "count", f->count);
-    add_u64(root, "nonfinite", f->nonfinite);
-    add_u64(root, "unwritten", f->unwritten);
-    add_u64(root, "bad", f->bad);
-    add_u64(root, "worst_index", f->worst_index);
+    kg_wire_add_u64(root, "digest", digest);
+    kg_wire_add_u64(root, "count", f->count);
+    kg_wire_add_u64(root, "nonfinite", f->nonfinite);
+    kg_wire_add_u64(root, "unwritten", f->unwritten);
+    kg_wire_add_u64(root, "bad", f->bad);
+    kg_wire_add_u64(root, "worst_index", f->worst_index);
     kg_json_add_real(root, "max_abs", f->max_abs);
     kg_json_add_real(root, "mean_abs", f->mean_abs);
     kg_json_add_real(root, "bad_pct", f->bad_pct);
@@ -213,21 +155,21 @@ void kg_wire_figures(FILE *out, size_t index, const struct kg_figures *f, uint64
 
 static void apply_figures(const cJSON *root, struct kg_result *result)
 {
-    result->output_digest = get_u64(root, "digest");
+    result->output_digest = kg_wire_get_u64(root, "digest");
     result->figures = (struct kg_figures){
-        .count = get_u64(root, "count"),
-        .nonfinite = get_u64(root, "nonfinite"),
-        .unwritten = get_u64(root, "unwritten"),
-        .bad = get_u64(root, "bad"),
-        .worst_index = get_u64(root, "worst_index"),
-        .max_abs = get_real(root, "max_abs"),
-        .mean_abs = get_real(root, "mean_abs"),
-        .bad_pct = get_real(root, "bad_pct"),
-        .max_rel = get_real(root, "max_rel"),
-        .rel_l2 = get_real(root, "rel_l2"),
-        .bias = get_real(root, "bias"),
-        .worst_got = get_real(root, "worst_got"),
-        .worst_expected = get_real(root, "worst_expected"),
+        .count = kg_wire_get_u64(root, "count"),
+        .nonfinite = kg_wire_get_u64(root, "nonfinite"),
+        .unwritten = kg_wire_get_u64(root, "unwritten"),
+        .bad = kg_wire_get_u64(root, "bad"),
+        .worst_index = kg_wire_get_u64(root, "worst_index"),
+        .max_abs = kg_wire_get_real(root, "max_abs"),
+        .mean_abs = kg_wire_get_real(root, "mean_abs"),
+        .bad_pct = kg_wire_get_real(root, "bad_pct"),
+        .max_rel = kg_wire_get_real(root, "max_rel"),
+        .rel_l2 = kg_wire_get_real(root, "rel_l2"),
+        .bias = kg_wire_get_real(root, "bias"),
+        .worst_got = kg_wire_get_real(root, "worst_got"),
+        .worst_expected = kg_wire_get_real(root, "worst_expected"),
     };
     result->compared = true;
     result->outcome = KG_RAN;
@@ -235,26 +177,6 @@ static void apply_figures(const cJSON *root, struct kg_result *result)
 }
 
 /* ---- a block ---- */
-
-static cJSON *state_to_json(const struct kg_device_state *s)
-{
-    const double values[] = {
-        s->sm_clock_mhz,  s->memory_clock_mhz,         s->temperature_c,  s->utilisation_pct, s->power_w,
-        s->power_limit_w, (double)s->throttle_reasons, s->other_processes
-    };
-    return cJSON_CreateDoubleArray(values, sizeof values / sizeof *values);
-}
-
-static void state_from_json(const cJSON *array, struct kg_device_state *s)
-{
-    double v[8];
-    for (int i = 0; i < 8; i++) {
-        v[i] = cJSON_GetNumberValue(cJSON_GetArrayItem(array, i));
-        if (!(fabs(v[i]) <= (i == 6 ? 0x1p53 : INT_MAX)))
-            v[i] = -1;
-    }
-    *s = (struct kg_device_state){ (int)v[0], (int)v[1], (int)v[2], (int)v[3], v[4], v[5], (int64_t)v[6], (int)v[7] };
-}
 
 void kg_wire_block(FILE *out, size_t index, const struct kg_block *block, double tick_us)
 {
@@ -264,12 +186,21 @@ void kg_wire_block(FILE *out, size_t index, const struct kg_block *block, double
     kg_json_add_real(root, "p50_us", block->p50_us);
     kg_json_add_real(root, "anchor_p50_us", block->anchor_p50_us);
     kg_json_add_real(root, "log_ratio", block->log_ratio);
+    kg_json_add_real(root, "baseline_p50_us", block->baseline_p50_us);
+    kg_json_add_real(root, "log_against", block->log_against);
+    kg_json_add_real(root, "planted_pct", block->planted_pct);
+    kg_json_add_real(root, "planted_p50_us", block->planted_p50_us);
+    kg_json_add_real(root, "log_planted", block->log_planted);
+    kg_json_add_real(root, "span_us", block->span_us);
+    kg_json_add_real(root, "busy_us", block->busy_us);
     kg_json_add_real(root, "tick_us", tick_us);
     cJSON_AddItemToObject(root, "us", cJSON_CreateDoubleArray(block->samples_us, (int)block->n_samples));
     cJSON_AddItemToObject(root, "anchor_us",
                           cJSON_CreateDoubleArray(block->anchor_samples_us, (int)block->n_anchor_samples));
-    cJSON_AddItemToObject(root, "before", state_to_json(&block->before));
-    cJSON_AddItemToObject(root, "after", state_to_json(&block->after));
+    cJSON_AddItemToObject(root, "baseline_us",
+                          cJSON_CreateDoubleArray(block->baseline_samples_us, (int)block->n_baseline_samples));
+    cJSON_AddItemToObject(root, "before", kg_wire_state_to_json(&block->before));
+    cJSON_AddItemToObject(root, "after", kg_wire_state_to_json(&block->after));
     send(out, root);
 }
 
@@ -289,17 +220,26 @@ static void apply_block(const cJSON *root, struct kg_result *result)
     if (result->n_blocks == KG_MAX_BLOCKS)
         return;
     struct kg_block *block = &result->blocks[result->n_blocks++];
-    *block = (struct kg_block){ .round = get_int(root, "round"),
-                                .calls = get_int(root, "calls"),
-                                .p50_us = get_real(root, "p50_us"),
-                                .anchor_p50_us = get_real(root, "anchor_p50_us"),
-                                .log_ratio = get_real(root, "log_ratio") };
-    result->tick_us = get_real(root, "tick_us");
+    *block = (struct kg_block){ .round = kg_wire_get_int(root, "round"),
+                                .calls = kg_wire_get_int(root, "calls"),
+                                .p50_us = kg_wire_get_real(root, "p50_us"),
+                                .anchor_p50_us = kg_wire_get_real(root, "anchor_p50_us"),
+                                .log_ratio = kg_wire_get_real(root, "log_ratio"),
+                                .baseline_p50_us = kg_wire_get_real(root, "baseline_p50_us"),
+                                .log_against = kg_wire_get_real(root, "log_against"),
+                                .planted_pct = kg_wire_get_real(root, "planted_pct"),
+                                .planted_p50_us = kg_wire_get_real(root, "planted_p50_us"),
+                                .log_planted = kg_wire_get_real(root, "log_planted"),
+                                .span_us = kg_wire_get_real(root, "span_us"),
+                                .busy_us = kg_wire_get_real(root, "busy_us") };
+    result->tick_us = kg_wire_get_real(root, "tick_us");
     block->samples_us = get_doubles(cJSON_GetObjectItemCaseSensitive(root, "us"), &block->n_samples);
     block->anchor_samples_us =
         get_doubles(cJSON_GetObjectItemCaseSensitive(root, "anchor_us"), &block->n_anchor_samples);
-    state_from_json(cJSON_GetObjectItemCaseSensitive(root, "before"), &block->before);
-    state_from_json(cJSON_GetObjectItemCaseSensitive(root, "after"), &block->after);
+    block->baseline_samples_us =
+        get_doubles(cJSON_GetObjectItemCaseSensitive(root, "baseline_us"), &block->n_baseline_samples);
+    kg_wire_state_from_json(cJSON_GetObjectItemCaseSensitive(root, "before"), &block->before);
+    kg_wire_state_from_json(cJSON_GetObjectItemCaseSensitive(root, "after"), &block->after);
 }
 
 /* ---- the rest ---- */
@@ -325,8 +265,8 @@ static void apply(enum kg_message_type type, const cJSON *root, struct kg_result
 {
     switch (type) {
     case KG_MESSAGE_BEGIN:
-        if (get_int(root, "phase") >= KG_NOT_RUN && get_int(root, "phase") <= KG_DONE)
-            result->phase = (enum kg_phase)get_int(root, "phase");
+        if (kg_wire_get_int(root, "phase") >= KG_NOT_RUN && kg_wire_get_int(root, "phase") <= KG_DONE)
+            result->phase = (enum kg_phase)kg_wire_get_int(root, "phase");
         break;
     case KG_MESSAGE_READY:
         apply_ready(root, result);
@@ -339,8 +279,11 @@ static void apply(enum kg_message_type type, const cJSON *root, struct kg_result
         break;
     case KG_MESSAGE_SKIP:
     case KG_MESSAGE_BROKEN:
-        result->outcome = type == KG_MESSAGE_SKIP ? KG_SKIPPED : KG_BROKEN;
-        get_text(root, "note", result->note, sizeof result->note);
+    case KG_MESSAGE_BASELINE_BROKEN:
+    case KG_MESSAGE_LOST:
+        result->baseline_broken = type == KG_MESSAGE_BASELINE_BROKEN;
+        result->outcome = type == KG_MESSAGE_SKIP ? KG_SKIPPED : type == KG_MESSAGE_LOST ? KG_ABSENT : KG_BROKEN;
+        kg_wire_get_text(root, "note", result->note, sizeof result->note);
         break;
     case KG_MESSAGE_END:
         result->phase = KG_DONE;
@@ -359,7 +302,7 @@ int kg_wire_apply(const char *line, size_t length, struct kg_result *results, si
     int status = kg_json_parse(line, length, &root, ret_error);
     if (status)
         return status;
-    get_text(root, "is", name, sizeof name);
+    kg_wire_get_text(root, "is", name, sizeof name);
     double index = -1;
     kg_json_real(root, "case", &index, NULL);
     size_t type = 0, n_types = sizeof type_names / sizeof *type_names;

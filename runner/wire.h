@@ -15,12 +15,15 @@ enum kg_message_type {
     KG_MESSAGE_BLOCK,
     KG_MESSAGE_SKIP,
     KG_MESSAGE_BROKEN,
-    KG_MESSAGE_END, /* of a case */
-    KG_MESSAGE_BYE, /* of the worker, after the last case or where its context is lost */
+    KG_MESSAGE_BASELINE_BROKEN,
+    KG_MESSAGE_LOST, /* this build does not run what the baseline runs */
+    KG_MESSAGE_END,  /* of a case */
+    KG_MESSAGE_BYE,  /* of the worker, after the last case or where its context is lost */
 };
 
 /* ---- worker's side: each writes and flushes one line ---- */
-void kg_wire_devices(FILE *out, const kg_device *devices, int count, const char *why);
+void kg_wire_devices(FILE *out, const kg_device *devices, const struct kg_device_health *healths, int count,
+                     const char *why);
 void kg_wire_begin(FILE *out, size_t index, enum kg_phase phase);
 void kg_wire_ready(FILE *out, size_t index, const struct kg_result *result);
 void kg_wire_figures(FILE *out, size_t index, const struct kg_figures *figures, uint64_t digest);
@@ -34,21 +37,22 @@ void kg_wire_bye(FILE *out);
 /* Parses a line and writes what it says into results[index]. KG_EINVAL: not a message, or of no case here. */
 int kg_wire_apply(const char *line, size_t length, struct kg_result *results, size_t n_results,
                   enum kg_message_type *ret_type, size_t *ret_index, kg_error *ret_error);
-int kg_wire_read_devices(const char *line, size_t length, kg_device *ret_devices, int max, int *ret_count,
-                         kg_error *ret_error);
+int kg_wire_read_devices(const char *line, size_t length, kg_device *ret_devices, struct kg_device_health *ret_healths,
+                         int max, int *ret_count, kg_error *ret_error);
 
 /* ---- the job ---- */
 int kg_wire_write_job(int file, const struct kg_job *job, kg_error *ret_error);
 
-/* Reads to the end of the stream and resolves names in `module` once the caller has loaded it: two steps, since the
- * module's path is in the job. */
+/* Reads to the end of the stream and resolves names in `module`, and in `baseline` (NULL: none), once the caller has
+ * loaded them: two steps, since the paths are in the job. */
 struct kg_wire_job {
     cJSON *root;
     struct kg_job job;
     const char **lists[2];
 };
 int kg_wire_read_job(FILE *in, struct kg_wire_job *ret_job, kg_error *ret_error);
-int kg_wire_resolve_job(struct kg_wire_job *job, const struct kg_module *module, kg_error *ret_error);
+int kg_wire_resolve_job(struct kg_wire_job *job, const struct kg_module *module, const struct kg_module *baseline,
+                        kg_error *ret_error);
 void kg_wire_job_done(struct kg_wire_job *job);
 
 #endif

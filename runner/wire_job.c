@@ -1,4 +1,4 @@
-/* wire_job.c -- the job as JSON: cases by name, resolved against the module that the worker loads. */
+/* wire_job.c -- the job as JSON: cases by name, resolved against the modules that the worker loads. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -33,6 +33,9 @@ static cJSON *case_to_json(const struct kg_job_case *one)
     cJSON_AddStringToObject(o, "backend", one->backend);
     cJSON_AddStringToObject(o, "pin", one->pin);
     cJSON_AddStringToObject(o, "anchor_pin", one->anchor_pin);
+    cJSON_AddStringToObject(o, "baseline_pin", one->baseline_pin);
+    cJSON_AddBoolToObject(o, "is_new", one->is_new);
+    kg_json_add_real(o, "planted_pct", one->planted_pct);
     return o;
 }
 
@@ -42,6 +45,8 @@ static char *job_to_text(const struct kg_job *job)
     cJSON *root = cJSON_CreateObject();
     snprintf(seed, sizeof seed, "%" PRIu64, job->order_seed);
     cJSON_AddStringToObject(root, "module", job->module);
+    cJSON_AddStringToObject(root, "baseline", job->baseline);
+    cJSON_AddBoolToObject(root, "anchors", job->anchors);
     cJSON_AddNumberToObject(root, "kind", job->kind);
     cJSON_AddNumberToObject(root, "device", job->device);
     cJSON_AddNumberToObject(root, "round", job->round);
@@ -106,6 +111,11 @@ static const char *text_of(const cJSON *object, const char *name)
     return text ? text : "";
 }
 
+static bool is_true(const cJSON *object, const char *name)
+{
+    return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(object, name));
+}
+
 static char *read_all(FILE *in, size_t *ret_length)
 {
     char *text = NULL;
@@ -136,7 +146,8 @@ int kg_wire_read_job(FILE *in, struct kg_wire_job *ret_job, kg_error *ret_error)
     free(text);
     if (status)
         return status;
-    w.job = (struct kg_job){ .kind = (enum kg_device_kind)number_of(w.root, "kind"),
+    w.job = (struct kg_job){ .anchors = is_true(w.root, "anchors"),
+                             .kind = (enum kg_device_kind)number_of(w.root, "kind"),
                              .device = (int)number_of(w.root, "device"),
                              .round = (int)number_of(w.root, "round"),
                              .order_seed = strtoull(text_of(w.root, "order_seed"), NULL, 10),
@@ -146,6 +157,7 @@ int kg_wire_read_job(FILE *in, struct kg_wire_job *ret_job, kg_error *ret_error)
                                          .samples = (int)number_of(w.root, "samples"),
                                          .threshold_pct = number_of(w.root, "threshold_pct") } };
     snprintf(w.job.module, sizeof w.job.module, "%s", text_of(w.root, "module"));
+    snprintf(w.job.baseline, sizeof w.job.baseline, "%s", text_of(w.root, "baseline"));
     snprintf(w.job.cache, sizeof w.job.cache, "%s", text_of(w.root, "cache"));
     status = get_list(w.root, "library_paths", &w.lists[0], &w.job.n_library_paths);
     if (!status)
@@ -160,49 +172,67 @@ int kg_wire_read_job(FILE *in, struct kg_wire_job *ret_job, kg_error *ret_error)
     return KG_OK;
 }
 
-/* Cases of one shape share the problem, so that a fixture serves them. */
-static int resolve_problem(struct kg_job *job, struct kg_job_case *one, const char *shape, kg_error *ret_error)
+/* Cases of one shape share the problem, so that a fixture serves them. It lives as long as the worker. */
+static int resolve_problem(struct kg_case *of, const struct kg_case *last, const char *shape, size_t ordinal,
+                           kg_error *ret_error)
 {
-    if (job->n_cases > 0) {
-        const struct kg_case *last = &job->cases[job->n_cases - 1].of;
-        if (last->suite == one->of.suite && last->kind == one->of.kind && !strcmp(last->shape, shape)) {
-            one->of.problem = last->problem;
-            one->of.shape = last->shape;
-            one->of.shape_ordinal = last->shape_ordinal;
-            return KG_OK;
-        }
+    if (last && last->suite == of->suite && last->kind == of->kind && !strcmp(last->shape, shape)) {
+        of->problem = last->problem;
+        of->shape = last->shape;
+        of->shape_ordinal = last->shape_ordinal;
+        return KG_OK;
     }
     void *problem = NULL;
-    int status = kg_plan_problem(one->of.suite, one->of.kind, shape, &problem, ret_error);
-    one->of.problem = problem; /* lives as long as the worker */
-    one->of.shape = shape;
-    one->of.shape_ordinal = job->n_cases;
+    int status = kg_plan_problem(of->suite, of->kind, shape, &problem, ret_error);
+    of->problem = problem;
+    of->shape = shape;
+    of->shape_ordinal = ordinal;
     return status;
 }
 
-static int resolve_case(struct kg_job *job, const cJSON *o, const struct kg_module *module, kg_error *ret_error)
+/* The case as one build has it. `last`: the case before it, of the same build; NULL: none. */
+static int resolve_in(const struct kg_module *module, const char *build, const cJSON *o, const struct kg_case *last,
+                      size_t ordinal, struct kg_case *ret_case, kg_error *ret_error)
 {
-    struct kg_job_case *one = &job->cases[job->n_cases];
+    struct kg_case of = { .seed = strtoull(text_of(o, "seed"), NULL, 10),
+                          .suite = kg_module_suite(module, text_of(o, "suite")) };
+    of.backend = of.suite ? kg_suite_backend(of.suite, text_of(o, "case_backend")) : NULL;
+    if (!of.backend)
+        return kg_fail(ret_error, KG_EINVAL, "the job names a case that the %s does not have", build);
+    of.kind = of.backend->device;
+    int status = resolve_problem(&of, last, text_of(o, "shape"), ordinal, ret_error);
+    if (!status)
+        *ret_case = of;
+    return status;
+}
+
+static int resolve_case(struct kg_job *job, const cJSON *o, const struct kg_module *module,
+                        const struct kg_module *baseline, kg_error *ret_error)
+{
+    const size_t n = job->n_cases;
+    struct kg_job_case *one = &job->cases[n];
     *one = (struct kg_job_case){ .index = (size_t)number_of(o, "index"),
-                                 .check = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, "check")),
-                                 .time = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, "time")),
-                                 .digest = strtoull(text_of(o, "digest"), NULL, 10) };
+                                 .check = is_true(o, "check"),
+                                 .time = is_true(o, "time"),
+                                 .digest = strtoull(text_of(o, "digest"), NULL, 10),
+                                 .is_new = is_true(o, "is_new"),
+                                 .planted_pct = number_of(o, "planted_pct") };
     snprintf(one->backend, sizeof one->backend, "%s", text_of(o, "backend"));
     snprintf(one->pin, sizeof one->pin, "%s", text_of(o, "pin"));
     snprintf(one->anchor_pin, sizeof one->anchor_pin, "%s", text_of(o, "anchor_pin"));
-    one->of.seed = strtoull(text_of(o, "seed"), NULL, 10);
-    one->of.suite = kg_module_suite(module, text_of(o, "suite"));
-    one->of.backend = one->of.suite ? kg_suite_backend(one->of.suite, text_of(o, "case_backend")) : NULL;
-    if (!one->of.backend)
-        return kg_fail(ret_error, KG_EINVAL, "the job names a case that the module does not have");
-    one->of.kind = one->of.backend->device;
-    int status = resolve_problem(job, one, text_of(o, "shape"), ret_error);
-    if (!status)
-        job->n_cases++;
+    snprintf(one->baseline_pin, sizeof one->baseline_pin, "%s", text_of(o, "baseline_pin"));
+    int status = resolve_in(module, "module", o, n ? &one[-1].candidate : NULL, n, &one->candidate, ret_error);
+    if (status)
+        return status;
+    job->n_cases++; /* its problem is to be freed from here on */
+    one->of = one->candidate;
+    if (baseline && !one->is_new)
+        status = resolve_in(baseline, "baseline", o, n ? &one[-1].of : NULL, n, &one->of, ret_error);
     return status;
 }
 
-int kg_wire_resolve_job(struct kg_wire_job *w, const struct kg_module *module, kg_error *ret_error)
+int kg_wire_resolve_job(struct kg_wire_job *w, const struct kg_module *module, const struct kg_module *baseline,
+                        kg_error *ret_error)
 {
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(w->root, "cases"), *item;
     w->job.cases = calloc((size_t)cJSON_GetArraySize(list) + 1, sizeof *w->job.cases);
@@ -210,7 +240,7 @@ int kg_wire_resolve_job(struct kg_wire_job *w, const struct kg_module *module, k
         return kg_fail(ret_error, KG_ENOMEM, "out of memory for the job");
     cJSON_ArrayForEach(item, list)
     {
-        int status = resolve_case(&w->job, item, module, ret_error);
+        int status = resolve_case(&w->job, item, module, baseline, ret_error);
         if (status)
             return status;
     }
@@ -219,9 +249,13 @@ int kg_wire_resolve_job(struct kg_wire_job *w, const struct kg_module *module, k
 
 void kg_wire_job_done(struct kg_wire_job *w)
 {
-    for (size_t i = 0; i < w->job.n_cases; i++)
-        if (i == 0 || w->job.cases[i].of.problem != w->job.cases[i - 1].of.problem)
-            free((void *)w->job.cases[i].of.problem);
+    for (size_t i = 0; i < w->job.n_cases; i++) {
+        const struct kg_job_case *one = &w->job.cases[i], *last = i ? one - 1 : NULL;
+        if (one->of.problem != one->candidate.problem && (!last || one->of.problem != last->of.problem))
+            free((void *)one->of.problem);
+        if (!last || one->candidate.problem != last->candidate.problem)
+            free((void *)one->candidate.problem);
+    }
     free(w->job.cases);
     free(w->lists[0]);
     free(w->lists[1]);

@@ -8,18 +8,15 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "fixture.h"
 #include "identity.h"
-#include "measure.h"
-#include "module.h"
+#include "lineup.h"
 #include "random.h"
-#include "subject.h"
 #include "wire.h"
 
 struct worker {
     FILE *out;
     const struct kg_job *job;
-    struct kg_loaded module;
+    struct kg_loaded module, baseline; /* baseline: its root NULL without one */
     struct kg_host_state host;
     kg_context *context;
     struct kg_fixture fixture;
@@ -36,59 +33,46 @@ static int use_fixture(struct worker *w, const struct kg_case *of, kg_error *ret
     return kg_fixture_new(w->context, of, &w->fixture, ret_error);
 }
 
-/* The first candidate that prepares; what the others said is kept for the reason. */
-static int prepare_candidate(struct worker *w, const struct kg_job_case *one, struct kg_subject *ret_subject,
-                             kg_error *ret_error)
+static uint64_t seed_of(const struct worker *w, const struct kg_job_case *one)
 {
-    char reasons[400] = "";
-    for (const kg_backend *const *c = one->of.backend->candidates; *c; c++) {
-        kg_error cause = { 0 };
-        if (*one->backend && strcmp(one->backend, (*c)->name))
-            continue;
-        int status = kg_subject_new(&w->host, &w->fixture, *c, one->pin, ret_subject, &cause);
-        if (status != KG_EUNSUPPORTED) {
-            if (status)
-                *ret_error = cause;
-            return status;
-        }
-        size_t used = strlen(reasons);
-        snprintf(reasons + used, sizeof reasons - used, "%s%s: %.120s", used ? "; " : "", (*c)->name, cause.text);
-    }
-    return kg_fail(ret_error, KG_EUNSUPPORTED, "no candidate runs here: %s", reasons);
+    return kg_mix64(w->job->order_seed + one->index);
 }
 
-static int prepare(struct worker *w, const struct kg_job_case *one, struct kg_subject *ret_subject, kg_error *ret_error)
+/* Before a block a coin decides which build is prepared first: what it allocates lies earlier. */
+static int prepare(struct worker *w, struct kg_lineup *lineup, const struct kg_job_case *one, kg_error *ret_error)
 {
-    const kg_backend *backend = one->of.backend;
     int status = use_fixture(w, &one->of, ret_error);
-    if (!status && backend->candidates)
-        status = prepare_candidate(w, one, ret_subject, ret_error);
-    else if (!status)
-        status = kg_subject_new(&w->host, &w->fixture, backend, one->pin, ret_subject, ret_error);
-    return status;
+    *lineup = (struct kg_lineup){ .host = &w->host,
+                                  .fixture = &w->fixture,
+                                  .one = one,
+                                  .module = &w->module,
+                                  .baseline = w->baseline.root && !one->is_new ? &w->baseline : NULL };
+    kg_error unsaid = { 0 }; /* a failure shows again when its turn comes */
+    if (!status && lineup->baseline && one->time && kg_mix64(seed_of(w, one)) & 1)
+        (void)kg_lineup_baseline(lineup, &unsaid);
+    return status ? status : kg_lineup_case(lineup, ret_error);
 }
 
-/* `inspect` only after a launch: what a first launch loads should not be loaded inside a capture. */
-static int tell_ready(struct worker *w, const struct kg_job_case *one, struct kg_subject *subject, bool inspect,
-                      const struct kg_subject *anchor, const char *anchor_identity, kg_error *ret_error)
+/* A READY message of what is known by now. */
+static void tell_ready(struct worker *w, const struct kg_lineup *lineup)
 {
+    const struct kg_subject *subject = &lineup->subjects[KG_LANE_CASE];
     struct kg_result *r = &w->ready;
-    *r = (struct kg_result){ .of = one->of };
     snprintf(r->backend, sizeof r->backend, "%s", subject->backend->name);
     snprintf(r->pin, sizeof r->pin, "%s", subject->identity.pin);
-    snprintf(r->anchor_identity, sizeof r->anchor_identity, "%s", anchor_identity);
-    snprintf(r->anchor_pin, sizeof r->anchor_pin, "%s", anchor ? anchor->identity.pin : "");
+    snprintf(r->anchor_pin, sizeof r->anchor_pin, "%s", lineup->subjects[KG_LANE_ANCHOR].identity.pin);
+    snprintf(r->baseline_pin, sizeof r->baseline_pin, "%s", lineup->subjects[KG_LANE_BASELINE].identity.pin);
     if (subject->knobs)
         kg_knobs_format(subject->backend, subject->knobs, r->knobs, sizeof r->knobs);
-    int status = KG_OK;
-    if (inspect)
-        status =
-            kg_identity_of(w->context, &w->module, subject, &r->launch, r->identity, sizeof r->identity, ret_error);
-    else
-        snprintf(r->identity, sizeof r->identity, "%s", subject->identity.text);
-    if (!status)
-        kg_wire_ready(w->out, one->index, r);
-    return status;
+    kg_wire_ready(w->out, lineup->one->index, r);
+}
+
+/* Only after a launch: what a first launch loads should not be loaded inside a capture. */
+static int inspect(struct worker *w, struct kg_lineup *lineup, kg_error *ret_error)
+{
+    struct kg_result *r = &w->ready;
+    return kg_identity_of(w->context, &w->module, &lineup->subjects[KG_LANE_CASE], &r->launch, r->identity,
+                          sizeof r->identity, ret_error);
 }
 
 /* ---- correctness ---- */
@@ -105,6 +89,8 @@ static int launch_checked(struct worker *w, struct kg_subject *subject, uint64_t
         status = w->context->ops->synchronize(w->context, ret_error);
     if (!status)
         status = kg_buffers_check_guards(set, ret_error);
+    if (!status)
+        status = kg_subject_check_workspace(subject, 0, ret_error);
     if (!status)
         status = kg_buffers_digest(set, KG_INPUT, &inputs, ret_error);
     if (!status && inputs != w->fixture.input_digest)
@@ -134,13 +120,16 @@ static int check(struct worker *w, const struct kg_job_case *one, struct kg_subj
 
 /* ---- timing ---- */
 
-/* What the timed calls wrote must be as right as what was checked. */
-static int check_timed(struct worker *w, const struct kg_subject *subject, uint64_t digest, kg_error *ret_error)
+/* What the timed calls wrote must be as right as what was checked; `wrong` says it is not. */
+static int check_timed(struct worker *w, const struct kg_subject *subject, uint64_t digest, const char *wrong,
+                       kg_error *ret_error)
 {
     for (int i = 0; i < subject->n_used; i++) { /* few calls may not go all the way round */
         struct kg_figures figures;
         uint64_t timed = 0;
         int status = kg_buffers_check_guards(&subject->ring[i], ret_error);
+        if (!status)
+            status = kg_subject_check_workspace(subject, i, ret_error);
         if (!status)
             status = kg_buffers_digest(&subject->ring[i], KG_OUTPUT, &timed, ret_error);
         if (!status && timed == digest)
@@ -150,91 +139,176 @@ static int check_timed(struct worker *w, const struct kg_subject *subject, uint6
         if (status)
             return status;
         if (!kg_gate_marks_all(kg_figures_mark(&figures, &w->fixture.of.suite->gates)))
-            return kg_fail(ret_error, KG_EDEVICE,
-                           "the timed calls gave another output than the checked one: max |err| %.3g, %llu unwritten",
-                           figures.max_abs, (unsigned long long)figures.unwritten);
+            return kg_fail(ret_error, KG_EDEVICE, "%s: max |err| %.3g, %llu unwritten", wrong, figures.max_abs,
+                           (unsigned long long)figures.unwritten);
+        digest = timed; /* is right too */
     }
     return KG_OK;
 }
 
-/* NULL where the suite has none, it is the case itself, or it cannot run here. */
-static struct kg_subject *prepare_anchor(struct worker *w, const struct kg_job_case *one, const kg_backend *running,
-                                         const struct kg_timing *timing, struct kg_subject *room, char *ret_identity,
-                                         size_t size)
+static void say_whose(const char *whose, kg_error *error)
 {
-    const kg_backend *anchor = kg_suite_anchor(one->of.suite, one->of.kind);
-    struct kg_launch_info launch;
-    kg_error error = { 0 };
-    ret_identity[0] = '\0';
-    if (!anchor || anchor == running || timing->timer == KG_TIMER_EVENT)
-        return NULL;
-    int status = kg_subject_new(&w->host, &w->fixture, anchor, one->anchor_pin, room, &error);
-    if (!status)
-        status = kg_subject_make_ring(room, &w->fixture, timing->l2 == KG_L2_COLD, timing->placements, &error);
-    if (!status && one->of.kind == KG_CUDA)
-        status = kg_identity_of(w->context, &w->module, room, &launch, ret_identity, size, &error);
-    else if (!status) /* the module's code is no one backend's: ratios would go stale with every change of it */
-        snprintf(ret_identity, size, "%s", room->identity.text);
-    if (!status)
-        return room;
-    w->host.host.log(&w->host.host, "anchor %s: %s", anchor->name, error.text);
-    kg_subject_done(room);
-    ret_identity[0] = '\0';
-    return NULL;
+    const kg_error cause = *error;
+    snprintf(error->text, sizeof error->text, "%s: %.*s", whose, (int)sizeof error->text - 20, cause.text);
 }
 
-static int time_case(struct worker *w, const struct kg_job_case *one, struct kg_subject *subject, uint64_t digest,
-                     kg_error *ret_error)
+/* The baseline's output was never checked: where it fails, its reason says whose it is. */
+static int blame_baseline(struct worker *w, int status, kg_error *error)
 {
+    w->ready.baseline_broken = status != KG_OK;
+    if (status)
+        say_whose("the baseline", error);
+    return status;
+}
+
+/* Where the baseline cannot run the case, the case is new: there is nothing to judge its time against. */
+static int add_baseline(struct worker *w, struct kg_lineup *lineup, bool *ret_new, kg_error *ret_error)
+{
+    kg_error cause = { 0 };
+    int status = lineup->subjects[KG_LANE_BASELINE].backend ? KG_OK : kg_lineup_baseline(lineup, &cause);
+    *ret_new = status == KG_EUNSUPPORTED;
+    if (*ret_new) {
+        w->ready.is_new = true;
+        snprintf(w->ready.note, sizeof w->ready.note, "the baseline does not run here: %s", cause.text);
+        return KG_OK;
+    }
+    if (status)
+        *ret_error = cause;
+    return blame_baseline(w, status, ret_error);
+}
+
+/* An anchor that cannot run here is left out, and the log says so. */
+static void add_anchor(struct worker *w, struct kg_lineup *lineup)
+{
+    kg_error error = { 0 };
+    int status = kg_lineup_anchor(lineup, &error);
+    if (status && status != KG_ENOTFOUND)
+        w->host.host.log(&w->host.host, "anchor: %s", error.text);
+}
+
+/* No lane falls back to one instance, nor is one left out: its times would not be what others are judged by. */
+static int add_instances(struct worker *w, struct kg_lineup *lineup, const struct kg_timing *timing,
+                         kg_error *ret_error)
+{
+    int lane = KG_LANE_CASE;
+    int status = kg_lineup_add_instances(lineup, timing, seed_of(w, lineup->one) + 2, &lane, ret_error);
+    if (status && lane == KG_LANE_BASELINE)
+        return blame_baseline(w, status, ret_error);
+    if (status && lane == KG_LANE_ANCHOR)
+        say_whose("the anchor", ret_error);
+    return status;
+}
+
+static int prepare_lanes(struct worker *w, struct kg_lineup *lineup, const struct kg_timing *timing, bool *ret_new,
+                         kg_error *ret_error)
+{
+    const bool event = timing->timer == KG_TIMER_EVENT;
+    struct kg_result *r = &w->ready;
+    kg_error cause = { 0 };
+    *ret_new = false;
+    int status = lineup->baseline ? add_baseline(w, lineup, ret_new, ret_error) : KG_OK;
+    if (status || *ret_new)
+        return status;
+    if (w->job->anchors && !event)
+        add_anchor(w, lineup);
+    if (lineup->one->planted_pct > 0 && !event)
+        status = kg_lineup_planted(lineup, ret_error);
+    if (!status)
+        status = kg_lineup_make_rings(lineup, timing, seed_of(w, lineup->one) + 1, ret_error);
+    if (!status && lineup->baseline)
+        status = blame_baseline(
+            w,
+            kg_lineup_identity(lineup, KG_LANE_BASELINE, r->baseline_identity, sizeof r->baseline_identity, ret_error),
+            ret_error);
+    if (!status && lineup->subjects[KG_LANE_ANCHOR].backend &&
+        kg_lineup_identity(lineup, KG_LANE_ANCHOR, r->anchor_identity, sizeof r->anchor_identity, &cause)) {
+        w->host.host.log(&w->host.host, "anchor: %s", cause.text);
+        kg_lineup_drop(lineup, KG_LANE_ANCHOR);
+    }
+    return status ? status : add_instances(w, lineup, timing, ret_error);
+}
+
+static int time_case(struct worker *w, struct kg_lineup *lineup, uint64_t digest, kg_error *ret_error)
+{
+    const struct kg_job_case *one = lineup->one;
     const struct kg_timing timing = kg_timing_of(one->of.suite, one->of.kind, &w->job->timing);
-    struct kg_subject anchor_room = { 0 };
+    struct kg_subject *subjects[KG_LANES];
     struct kg_block block = { 0 };
-    char anchor_identity[sizeof w->ready.anchor_identity];
+    bool is_new;
     kg_wire_begin(w->out, one->index, KG_TIMING);
-    struct kg_subject *anchor =
-        prepare_anchor(w, one, subject->backend, &timing, &anchor_room, anchor_identity, sizeof anchor_identity);
-    int status = kg_subject_make_ring(subject, &w->fixture, timing.l2 == KG_L2_COLD, timing.placements, ret_error);
+    int status = prepare_lanes(w, lineup, &timing, &is_new, ret_error);
     if (!status)
-        status = tell_ready(w, one, subject, true, anchor, anchor_identity, ret_error);
+        status = inspect(w, lineup, ret_error);
+    if (status)
+        return status;
+    tell_ready(w, lineup);
+    if (is_new)
+        return KG_OK;
+    kg_lineup_subjects(lineup, subjects);
+    status = kg_measure_block(w->context, subjects, one->planted_pct, &timing, seed_of(w, one), &block, ret_error);
     if (!status)
-        status = kg_measure_block(w->context, subject, anchor, &timing, kg_mix64(w->job->order_seed + one->index),
-                                  &block, ret_error);
-    if (!status)
-        status = check_timed(w, subject, digest, ret_error);
+        status = check_timed(w, subjects[KG_LANE_CASE], digest,
+                             "the timed calls gave another output than the checked one", ret_error);
+    if (!status && lineup->baseline)
+        status = blame_baseline(
+            w, check_timed(w, subjects[KG_LANE_BASELINE], digest, "its output is wrong by its own gates", ret_error),
+            ret_error);
     if (!status) {
         block.round = w->job->round;
         kg_wire_block(w->out, one->index, &block, w->context->ops->timer_tick_us(w->context));
     }
     free(block.samples_us);
     free(block.anchor_samples_us);
-    kg_subject_done(&anchor_room);
+    free(block.baseline_samples_us);
     return status;
 }
 
 /* ---- cases ---- */
 
+/* A case that this build could not prepare since it does not support it: skipped, unless the baseline does. */
+static enum kg_message_type what_failed(const struct worker *w, struct kg_lineup *lineup, int status, kg_error *error)
+{
+    const kg_error cause = *error;
+    kg_error its = { 0 };
+    if (w->ready.baseline_broken)
+        return KG_MESSAGE_BASELINE_BROKEN;
+    if (status != KG_EUNSUPPORTED)
+        return KG_MESSAGE_BROKEN;
+    const bool refused = lineup->baseline && !lineup->subjects[KG_LANE_CASE].backend;
+    if (!refused || (!lineup->subjects[KG_LANE_BASELINE].backend && kg_lineup_baseline(lineup, &its)))
+        return KG_MESSAGE_SKIP;
+    snprintf(error->text, sizeof error->text, "the baseline runs here, this build does not: %.*s",
+             (int)sizeof error->text - 50, cause.text);
+    return KG_MESSAGE_LOST;
+}
+
 static int run_case(struct worker *w, const struct kg_job_case *one)
 {
-    struct kg_subject subject = { 0 };
+    struct kg_lineup lineup = { 0 };
     kg_error error = { 0 };
     bool right = false;
     uint64_t digest = 0;
+    w->ready = (struct kg_result){ .of = one->of };
     kg_wire_begin(w->out, one->index, KG_PREPARE);
-    int status = prepare(w, one, &subject, &error);
-    if (!status)
-        status = tell_ready(w, one, &subject, false, NULL, "", &error);
-    if (!status)
-        status = check(w, one, &subject, &right, &digest, &error);
-    if (!status && right && !one->time)
-        status = tell_ready(w, one, &subject, true, NULL, "", &error);
+    int status = prepare(w, &lineup, one, &error);
+    if (!status) {
+        snprintf(w->ready.identity, sizeof w->ready.identity, "%s", lineup.subjects[KG_LANE_CASE].identity.text);
+        tell_ready(w, &lineup);
+        status = check(w, one, &lineup.subjects[KG_LANE_CASE], &right, &digest, &error);
+    }
+    if (!status && right && !one->time) {
+        status = inspect(w, &lineup, &error);
+        if (!status)
+            tell_ready(w, &lineup);
+    }
     if (!status && one->time && right)
-        status = time_case(w, one, &subject, digest, &error);
+        status = time_case(w, &lineup, digest, &error);
     if (status)
-        kg_wire_note(w->out, status == KG_EUNSUPPORTED ? KG_MESSAGE_SKIP : KG_MESSAGE_BROKEN, one->index, error.text);
+        kg_wire_note(w->out, what_failed(w, &lineup, status, &error), one->index, error.text);
     kg_wire_end(w->out, one->index);
     if (status == KG_EDEVICE && w->context->device.kind == KG_CUDA)
         _exit(0); /* cleaning up in a lost context may hang */
-    kg_subject_done(&subject);
+    kg_lineup_done(&lineup);
     if (status == KG_EDEVICE)
         kg_fixture_done(&w->fixture); /* what it wrote where it should not must not be blamed on the next */
     return status;
@@ -249,8 +323,10 @@ static int open_all(struct worker *w, struct kg_wire_job *wire, kg_error *ret_er
     fclose(in);
     if (!status)
         status = kg_module_open(wire->job.module, &w->module, ret_error);
+    if (!status && *wire->job.baseline)
+        status = kg_module_open(wire->job.baseline, &w->baseline, ret_error);
     if (!status)
-        status = kg_wire_resolve_job(wire, w->module.root, ret_error);
+        status = kg_wire_resolve_job(wire, w->module.root, w->baseline.root, ret_error);
     if (!status)
         status = kg_device_open(wire->job.kind, wire->job.device, &w->context, ret_error);
     return status;
@@ -262,7 +338,8 @@ int kg_worker_run(void)
     struct kg_wire_job wire = { 0 };
     kg_error error = { 0 };
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    signal(SIGINT, SIG_IGN); /* the parent decides when a run ends */
+    signal(SIGINT, SIG_IGN); /* the parent decides when a run ends; signals often go to both */
+    signal(SIGTERM, SIG_IGN);
     if (!w.out || open_all(&w, &wire, &error)) {
         fprintf(stderr, "kgate worker: %s\n", w.out ? error.text : "no pipe to write to");
         return 2;
@@ -285,16 +362,20 @@ int kg_worker_run(void)
     return 0;
 }
 
-int kg_worker_probe(const char *kind)
+int kg_worker_probe(const char *kind, const char *work)
 {
     kg_device devices[KG_MAX_DEVICES];
+    struct kg_device_health healths[KG_MAX_DEVICES];
     kg_error error = { 0 };
     int count = 0;
+    const enum kg_device_kind of = !strcmp(kind, "cuda") ? KG_CUDA : KG_CPU;
     FILE *out = fdopen(KG_WORKER_MESSAGES, "w");
     if (!out)
         return 2;
-    kg_device_probe(!strcmp(kind, "cuda") ? KG_CUDA : KG_CPU, devices, KG_MAX_DEVICES, &count, &error);
-    kg_wire_devices(out, devices, count, error.text);
+    kg_device_probe(of, devices, KG_MAX_DEVICES, &count, &error);
+    for (int i = 0; i < count; i++)
+        kg_device_health(of, i, work && atoi(work) == i, &healths[i]);
+    kg_wire_devices(out, devices, healths, count, error.text);
     fclose(out);
     return 0;
 }

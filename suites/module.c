@@ -17,6 +17,8 @@ static const kg_suite *const suites[] = {
     &cudnn_sdpa,
     &attention_matrix,
     &sdpa_parity,
+    &fp8_sdpa,
+    &fp8_sdpa_e4m3,
 };
 
 const struct kg_module kg_module = {

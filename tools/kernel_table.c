@@ -3,17 +3,18 @@
  *
  *     kernel_table KG_KERNELS.c KG_KERNELS.h [OBJECT.o OBJECT.ptxas OBJECT.sm_90a.cubin...]...
  *
- * Takes what nvcc-object wrote, file by file; objects are passed over, cubins belong to the report before them. The
- * table depends on the machine code alone: not on folders or file names.
+ * Takes what nvcc-object wrote, file by file; objects are passed over, cubins belong to the report before them (read by
+ * ptxas_report.c). The table depends on the code alone: not on folders or file names.
  *
  * A hash covers the kernel's code, its own constant banks, and the constants that the kernels of its file share. So
  * equal hashes mean equal code and data, and a changed shared table changes the hash of all kernels of its file.
  */
+#include "kernel_table.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,21 +23,6 @@
 #define SYMBOL_IS_ENTRY 0x10   /* st_other of a __global__ function */
 #define INFO_SIZED 0x04        /* .nv.info: records with a payload */
 #define INFO_REGISTERS 0x2f    /* .nv.info: symbol index, register count */
-#define NAME_BYTES 4096
-
-struct row {
-    char *name;
-    char arch[16];
-    uint64_t hash;
-    int registers, stack_bytes, spill_store_bytes, spill_load_bytes, shared_bytes;
-    bool hashed;
-};
-
-struct table {
-    struct row *rows;
-    size_t count, room;
-    size_t report_start; /* rows of the report read last */
-};
 
 struct cubin {
     const char *path;
@@ -47,7 +33,7 @@ struct cubin {
     const char *section_names;
 };
 
-__attribute__((noreturn, format(printf, 1, 2))) static void die(const char *format, ...)
+void die(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -58,14 +44,14 @@ __attribute__((noreturn, format(printf, 1, 2))) static void die(const char *form
     exit(EXIT_FAILURE);
 }
 
-static void *memory(void *pointer)
+void *memory(void *pointer)
 {
     if (!pointer)
         die("out of memory");
     return pointer;
 }
 
-static char *file_read(const char *path, size_t *ret_size)
+char *file_read(const char *path, size_t *ret_size)
 {
     FILE *file = fopen(path, "rb");
     if (!file)
@@ -83,69 +69,6 @@ static char *file_read(const char *path, size_t *ret_size)
     bytes[size] = '\0';
     *ret_size = size;
     return bytes;
-}
-
-/* ---- the ptxas report ---------------------------------------------------------------------------------------- */
-
-static struct row *row_add(struct table *table, const char *name, const char *arch)
-{
-    if (table->count == table->room) {
-        table->room = table->room ? 2 * table->room : 64;
-        table->rows = memory(realloc(table->rows, table->room * sizeof *table->rows));
-    }
-    if (strlen(arch) >= sizeof table->rows->arch)
-        die("%s: architecture name is too long", arch);
-    struct row *row = &table->rows[table->count++];
-    *row = (struct row){ .registers = -1, .stack_bytes = -1 };
-    row->name = memory(strdup(name));
-    strcpy(row->arch, arch);
-    return row;
-}
-
-/* "…, 256 bytes smem, …"; older toolkits write "256+16 bytes smem". */
-static int shared_parse(const char *line)
-{
-    const char *end = strstr(line, " bytes smem");
-    if (!end)
-        return 0;
-    while (end > line && strchr("0123456789+", end[-1]))
-        end--;
-    int first = 0, second = 0;
-    sscanf(end, "%d+%d", &first, &second);
-    return first + second;
-}
-
-static void report_read(struct table *table, const char *path)
-{
-    static char name[NAME_BYTES], arch[64];
-    size_t size;
-    char *text = file_read(path, &size);
-    struct row *row = NULL;
-    bool properties = false; /* the lines that follow speak of `row`, not of a function that it calls */
-    table->report_start = table->count;
-    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
-        const char *at;
-        int used, stack, stores, loads;
-        if ((at = strstr(line, "Compiling entry function '")) &&
-            sscanf(at, "Compiling entry function '%4095[^']' for '%63[^']'", name, arch) == 2) {
-            row = row_add(table, name, arch);
-            properties = false;
-        } else if (row && (at = strstr(line, "Function properties for "))) {
-            at += strlen("Function properties for ");
-            properties = strcmp(at, row->name) == 0;
-        } else if (row && properties &&
-                   sscanf(line, " %d bytes stack frame, %d bytes spill stores, %d bytes spill loads", &stack, &stores,
-                          &loads) == 3) {
-            row->stack_bytes = stack;
-            row->spill_store_bytes = stores;
-            row->spill_load_bytes = loads;
-        } else if (row && row->registers < 0 && (at = strstr(line, "Used ")) &&
-                   sscanf(at, "Used %d registers", &used) == 1) {
-            row->registers = used;
-            row->shared_bytes = shared_parse(at);
-        }
-    }
-    free(text);
 }
 
 /* ---- the cubin ------------------------------------------------------------------------------------------------ */
@@ -259,12 +182,11 @@ static void kernel_read(struct table *table, const struct cubin *cubin, const ch
     if (strstr(name, "_GLOBAL__N_"))
         die("%s: kernel %s is in an anonymous namespace, so its name changes with the file's path: make it static",
             cubin->path, name);
-    struct row *row = NULL;
-    for (size_t i = table->report_start; i < table->count && !row; i++)
-        if (strcmp(table->rows[i].name, name) == 0 && strcmp(table->rows[i].arch, arch) == 0)
-            row = &table->rows[i];
+    struct row *row = row_find(table, name, arch);
     if (!row || row->registers < 0 || row->stack_bytes < 0)
         die("%s: ptxas reported no resources of %s for %s", cubin->path, name, arch);
+    if (!row->has_ptx || !row->compiler[0])
+        die("%s: nvcc-object recorded no PTX of %s for %s", cubin->path, name, arch);
     int registers = cubin_registers(cubin, symbol);
     if (registers >= 0 && registers != row->registers)
         die("%s: %s has %d registers, and %d by ptxas's report", cubin->path, name, registers, row->registers);
@@ -344,18 +266,36 @@ static void output_close(FILE *file, const char *path)
         die("%s: cannot be written", path);
 }
 
+static void literal_write(FILE *file, const char *text)
+{
+    fputc('"', file);
+    for (const char *c = text; *c; c++)
+        fprintf(file, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+    fputc('"', file);
+}
+
+static void row_write(FILE *file, const struct row *row)
+{
+    fprintf(file,
+            "    { .name = \"%s\",\n      .arch = \"%s\", .code_hash = \"%016" PRIx64
+            "\", .compiler = \"%s\",\n      .notes = ",
+            row->name, row->arch, row->hash, row->compiler);
+    literal_write(file, row->notes);
+    fprintf(file,
+            ",\n      .registers = %d, .stack_bytes = %d, .spill_store_bytes = %d, .spill_load_bytes = %d, "
+            ".shared_bytes = %d,\n      .barriers = %d, .block_threads = %d, .tensor = { %d, %d, %d, %d }, "
+            ".tensor_sass = %d },\n",
+            row->registers, row->stack_bytes, row->spill_store_bytes, row->spill_load_bytes, row->shared_bytes,
+            row->barriers, row->block_threads, row->tensor[0], row->tensor[1], row->tensor[2], row->tensor[3],
+            row->tensor_sass);
+}
+
 static void table_write(const struct table *table, const char *path)
 {
     FILE *file = output_open(path);
     fputs("#include \"kg_kernels.h\"\n\nconst kg_kernel kg_kernels[] = {\n", file);
-    for (size_t i = 0; i < table->count; i++) {
-        const struct row *row = &table->rows[i];
-        fprintf(file,
-                "    { .name = \"%s\",\n      .arch = \"%s\", .code_hash = \"%016" PRIx64 "\", .registers = %d, "
-                ".stack_bytes = %d,\n      .spill_store_bytes = %d, .spill_load_bytes = %d, .shared_bytes = %d },\n",
-                row->name, row->arch, row->hash, row->registers, row->stack_bytes, row->spill_store_bytes,
-                row->spill_load_bytes, row->shared_bytes);
-    }
+    for (size_t i = 0; i < table->count; i++)
+        row_write(file, &table->rows[i]);
     if (table->count == 0)
         fputs("    { .name = \"\", .arch = \"\", .code_hash = \"\" }, /* ISO C has no empty array */\n", file);
     fputs("};\n", file);
@@ -389,8 +329,10 @@ int main(int argc, char **argv)
     table_sort(&table);
     table_write(&table, argv[1]);
     header_write(&table, argv[2]);
-    for (size_t i = 0; i < table.count; i++)
+    for (size_t i = 0; i < table.count; i++) {
         free(table.rows[i].name);
+        free(table.rows[i].notes);
+    }
     free(table.rows);
     return EXIT_SUCCESS;
 }

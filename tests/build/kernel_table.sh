@@ -1,12 +1,12 @@
 #!/bin/sh
 # kernel_table.sh -- the kernel table must depend on the machine code alone, and see every change of it.
 #
-#     kernel_table.sh NVCC NVCC_OBJECT KERNEL_TABLE SOURCE.cu
+#     kernel_table.sh NVCC NVCC_OBJECT KERNEL_TABLE SOURCE.cu TENSOR.cu
 #
 # SOURCE has the lines `scale_by = 2.0f` and `lut[4] = { 1`, which are changed here, and kernels named as below.
 set -eu
 
-nvcc=$1 nvcc_object=$2 kernel_table=$3 source=$4
+nvcc=$1 nvcc_object=$2 kernel_table=$3 source=$4 tensor=$5
 archs=80,90a
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -56,4 +56,56 @@ expect 'a kernel in an anonymous namespace is refused' "$(echo "$why" | grep -c 
 # What ptxas reported and what lies in the cubin must be the same kernels.
 why=$("$kernel_table" "$scratch/k.c" "$scratch/k.h" "$scratch/one/kernels.sm_80.cubin" 2>&1) || true
 expect 'a cubin without its report is refused' "$(echo "$why" | grep -c 'reported no resources')" 1
+
+# What else is recorded: launch bounds, barriers, tensor-core instructions in the PTX, notes. A note that names no kernel
+# is of all of its architecture.
+recorded() { # recorded NAME ARCH TEXT: 1 where the row of the kernel holds TEXT
+    tr '\n' ' ' <"$scratch/t.c" | sed 's/{ \.name/\n&/g' | grep "\"$1\"" | grep "\"$2\"" | grep -c -F -e "$3" || true
+}
+stem=$scratch/tensor
+"$nvcc_object" "$nvcc" "$archs" "$tensor" "$stem.o" "$stem.d" 2>"$scratch/said"
+"$kernel_table" "$scratch/t.c" "$scratch/t.h" "$stem.o" "$stem.ptxas" "$stem.sm_80.cubin" "$stem.sm_90a.cubin"
+expect 'mma.sync and launch bounds' "$(recorded two_mma sm_80 '.block_threads = 96, .tensor = { 2, 0, 0, 0 }')" 1
+expect 'wmma without launch bounds' "$(recorded one_wmma sm_90a '.block_threads = 0, .tensor = { 0, 1, 0, 0 }')" 1
+expect 'no tensor cores' "$(recorded spills sm_90a '.block_threads = 1024, .tensor = { 0, 0, 0, 0 }')" 1
+expect 'one barrier' "$(recorded spills sm_80 '.barriers = 1,')" 1
+expect 'no barrier' "$(recorded two_mma sm_80 '.barriers = 0,')" 1
+expect "nvcc's version" "$(recorded two_mma sm_80 ".compiler = \"$("$nvcc" --version | sed -n 's/.*, V//p')\"")" 1
+expect 'a note of one kernel' "$(recorded spills sm_80 '.notes = "Registers are spilled to local memory"')" 1
+expect 'and not of another' "$(recorded two_mma sm_80 '.notes = ""')" 1
+expect 'a note of a file' "$(recorded two_mma sm_90a "Potential Performance Loss: 'setmaxnreg' ignored")" 1
+expect 'beside one of a kernel' "$(recorded spills sm_90a "spilled to local memory | (C7508) Potential Performance Loss")" 1
+expect 'notes are shown while building' "$(grep -c 'Potential Performance Loss' "$scratch/said")" 1
+expect 'no disassembler' "$(PATH=/usr/bin:/bin command -v nvdisasm || recorded two_mma sm_80 '.tensor_sass = -1')" 1
+
+# nvdisasm is no part of every toolkit, so one that prints as it does.
+mkdir "$scratch/bin"
+cat >"$scratch/bin/nvdisasm" <<'END'
+#!/bin/sh
+cat <<'CODE'
+	.section	.text.two_mma,"ax",@progbits
+two_mma:
+.text.two_mma:
+        /*0000*/                   LDC R1, c[0x0][0x28] ;
+        /*0010*/                   HMMA.16816.F32 R4, R8, R2, R4 ;
+        /*0020*/              @!P0 HMMA.16816.F32 R4, R8, R2, R4 ;
+        /*0030*/                   FFMA R4, R8, R2, R4 ;
+.text.one_wmma:
+        /*0000*/                   HGMMA.64x8x16.F32 R24, gdesc[UR4], RZ ;
+        /*0010*/                   UTCHMMA gdesc[UR4], gdesc[UR6], tmem[UR8] ;
+        /*0020*/                   WARPGROUP.ARRIVE ;
+.text.spills:
+        /*0000*/                   EXIT ;
+CODE
+END
+chmod +x "$scratch/bin/nvdisasm"
+PATH=$scratch/bin:$PATH "$nvcc_object" "$nvcc" 80 "$tensor" "$stem.o" "$stem.d" 2>/dev/null
+"$kernel_table" "$scratch/t.c" "$scratch/t.h" "$stem.o" "$stem.ptxas" "$stem.sm_80.cubin"
+if [ -x "$(dirname "$(readlink -f "$nvcc")")/nvdisasm" ]; then
+    echo "passed over: this toolkit has its own nvdisasm"
+else
+    expect 'HMMA' "$(recorded two_mma sm_80 '.tensor_sass = 2')" 1
+    expect 'HGMMA and UTCHMMA' "$(recorded one_wmma sm_80 '.tensor_sass = 2')" 1
+    expect 'none' "$(recorded spills sm_80 '.tensor_sass = 0')" 1
+fi
 exit "$failures"

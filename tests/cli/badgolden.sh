@@ -63,6 +63,8 @@ rm "$file" && mkdir "$file"
 damaged_folder=$(ls -d "$file")
 refused 'expectations_' run "${on[@]}"
 rmdir "$damaged_folder" && cp good.json "$file"
+rm "$file" && mkfifo "$file" # nobody writes into it, and no run waits for that
+refused 'not a regular file' run "${on[@]}"
 rm "$file" && ln -s nowhere "$file"
 refused 'expectations_' run "${on[@]}"
 rm "$file" && cp good.json "$file"

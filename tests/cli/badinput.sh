@@ -27,7 +27,7 @@ for option in --samples --rounds; do
         refused "$option $value" run "${on[@]}" $one $option "$value"
     done
 done
-for option in --threshold --timeout; do
+for option in --threshold --timeout --case-timeout; do
     for value in 0 -1 nan inf 1e999 x ''; do
         refused "$option $value" run "${on[@]}" $one $option "$value"
     done

@@ -78,6 +78,9 @@ expect_in 'with a failing case' err 'kgate: not blessed: 1 case is wrong, first 
 expect 'with a failing case: goldens' "$(sum goldens)" "$before"
 gate run "${quickly[@]}" speed 'expected/plain/s0/*' --bless --reason 'announced failures' --allow-dirty
 expect 'with an announced failure: not refused' "$(grep -c 'not blessed' err || true)" 0
+gate run --module "$broken" 'expected/plain/s0/*' --bless --reason 'nothing to bless' --allow-dirty --expectations none
+expect 'nothing to bless: no file' "$(ls none)" ''
+expect 'nothing to bless: does not say that it blessed' "$(grep -c '^blessed' "$scratch/out" || true)" 0
 
 # A reason is kept as it was given, or refused; the file can be read in any case.
 for reason in $'two\nlines' $'\ttab' $'\xff not UTF-8' '"' '</script>'; do

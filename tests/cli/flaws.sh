@@ -37,7 +37,7 @@ expect_in 'what a kernel prints is in the log' results/latest/workers.log 'a ker
 
 # ---- a process that ends, hangs or spoils what is not its own ----
 
-gate run --module "$broken" 'process/*' --timeout 2 --format json
+gate run --module "$broken" 'process/*' --case-timeout 2 --format json
 expect 'processes: status' "$status" 1
 expect 'processes: the others pass' "$(counts)" 'ERROR=14 PASS=4 SKIP=2'
 for seed in 0 1; do
@@ -85,16 +85,8 @@ expect 'one of three skipped: status' "$status" 0
 
 # ---- a run that is killed takes its workers along ----
 
-workers() { # of this test's kgate
-    local process
-    for process in /proc/[0-9]*; do
-        if [ "$(readlink "$process/cwd")" = "$scratch" ] && grep -q -a -z -x worker "$process/cmdline"; then
-            echo "${process#/proc/}"
-        fi
-    done 2>/dev/null || true
-}
 expect 'no worker outlives its run' "$(workers)" ''
-"$kgate" run --module "$broken" process/plain/s0/hang --timeout 100 >/dev/null 2>&1 &
+"$kgate" run --module "$broken" process/plain/s0/hang --case-timeout 100 >/dev/null 2>&1 &
 run=$!
 for ((i = 0; i < 1200; i++)); do
     [ -z "$(workers)" ] || break # after the run that may hold the device

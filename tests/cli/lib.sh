@@ -102,6 +102,16 @@ refused() {
     expect "$*: leaves nothing" "$(ls "$scratch/results" 2>/dev/null)" ''
 }
 
+# workers -- process ids of the workers of this test's kgate.
+workers() {
+    local process
+    for process in /proc/[0-9]*; do
+        if [ "$(readlink "$process/cwd")" = "$scratch" ] && grep -q -a -z -x worker "$process/cmdline"; then
+            echo "${process#/proc/}"
+        fi
+    done 2>/dev/null || true
+}
+
 # sum FOLDER -- changes when anything in it does.
 sum() {
     (cd "$1" && find . -type f ! -name .lock -exec sha256sum {} + | sort)

@@ -79,6 +79,8 @@ stale() { # stale WHAT REASON OPTION...
     expect "$what: reason" "$(reason speed/plain/s0/good | grep -c -F "$text" || true)" 1
     gate run --module "$broken" --seed 0 --expectations goldens speed/plain/s0/good "$@" --allow-undecided
     expect "$what, allowed: status" "$status" 0
+    expect "$what: said on the terminal" "$(grep -c '^1) .*stale: the golden' "$scratch/out" || true)" \
+        "$([ -f "$file" ] && echo 1 || echo 0)" # where no golden is there, one line at the end says it of all
 }
 stale 'golden by windows, run by events' 'stale: the golden was timed by graph, warm L2' "${hasty[@]}"
 stale 'golden of warm caches, run cold' 'this run by graph, cold L2' "${quick[@]}" --l2 cold

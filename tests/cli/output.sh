@@ -24,7 +24,7 @@ junit() { # junit FILE -- holds to the schema, and names are unique
 # ---- the files of a run with every kind of verdict that a CPU can have ----
 
 gate run --module "$broken" 'output/*' 'late/*' 'skipped/*' 'expected/*' elsewhere --device auto "${hasty[@]}" \
-    --junit junit.xml --format json --timeout 20
+    --junit junit.xml --format json --case-timeout 20
 expect 'all kinds: status' "$status" 1
 expect 'all kinds: verdicts' "$(results '[.counts | to_entries[] | select(.value > 0) | .key] | sort | join(" ")')" \
     'ERROR FAIL PASS SKIP UNGATED XFAIL XPASS'
@@ -110,7 +110,7 @@ expect_in 'with the worst element' out 'y[32768]: got 2.14506, expected 1.94506'
 
 # ---- stopping early, order ----
 
-gate run --module "$broken" 'process/*' --timeout 2 --fail-fast --format json
+gate run --module "$broken" 'process/*' --case-timeout 2 --fail-fast --format json
 expect '--fail-fast: status' "$status" 1
 expect '--fail-fast: one failed' "$(results '[.counts.ERROR, .counts.FAIL] | add')" 1
 expect '--fail-fast: the rest did not pass' "$(results '.counts.PASS < 2 and .counts.SKIP > 10')" true

@@ -55,7 +55,7 @@ ran() { # ran WHAT ARGUMENT...
     local what=$1
     shift
     gate list --module "$broken" "$@" && cp out listed
-    gate run --module "$broken" --no-time --timeout 20 "$@" --format json
+    gate run --module "$broken" --no-time --case-timeout 20 "$@" --format json
     expect "$what" "$(results '.results[].id')" "$(cat listed)"
 }
 ran 'run: a suite' speed

@@ -11,7 +11,7 @@ now_ms() {
 # The first holds the device for as long as its hanging kernel is waited for.
 (
     cd first
-    "$kgate" run --module "$broken" process/plain/s0/hang process/plain/s0/good --timeout 3 >out 2>err || true
+    "$kgate" run --module "$broken" process/plain/s0/hang process/plain/s0/good --case-timeout 3 >out 2>err || true
     now_ms >ended
 ) &
 for ((i = 0; i < 1200; i++)); do
@@ -32,7 +32,7 @@ expect_in 'so did the first' first/out '1 error'
 # Listing needs no device, and waits for none.
 (
     cd first && rm -f ended
-    "$kgate" run --module "$broken" process/plain/s0/hang --timeout 2 >out 2>err || true
+    "$kgate" run --module "$broken" process/plain/s0/hang --case-timeout 2 >out 2>err || true
     : >ended
 ) &
 sleep 0.5
@@ -41,7 +41,7 @@ expect 'kgate list does not wait' "$([ -e first/ended ] && echo waited || echo n
 wait
 
 # A run that was killed leaves nothing that would hold up the next.
-"$kgate" run --module "$broken" process/plain/s0/hang --timeout 100 >/dev/null 2>&1 &
+"$kgate" run --module "$broken" process/plain/s0/hang --case-timeout 100 >/dev/null 2>&1 &
 run=$!
 for ((i = 0; i < 1200; i++)); do
     ! compgen -G 'results/*/workers.log' >/dev/null || break

@@ -50,7 +50,7 @@ if ! grep -q '^device: cuda:0' "$work/doctor"; then
     exit 77
 fi
 
-status 1 "${run[@]}" --module "$broken" output process --timeout 4
+status 1 "${run[@]}" --module "$broken" output process --case-timeout 4
 flaws=(nan_one inf_one nothing half zero one_off bias some_off)
 expect FAIL "${flaws[@]/#/output/plain/s0/}" "${flaws[@]/#/output/faint/s0/}"
 expect ERROR process/plain/s0/{overrun,underrun,input,crash,hang,exits,error}

@@ -132,6 +132,7 @@ KG_EXPORT const struct kg_module THE_ROOT = {
     .suite_size = sizeof(kg_suite) + PICK(BAD_SIZE, 8, 0),
     .op_size = sizeof(kg_op),
     .backend_size = sizeof(kg_backend),
+    .kernel_size = sizeof(kg_kernel),
     .name = "bad",
     .git_sha = "",
     .flags = "",

@@ -1,5 +1,6 @@
-/* sample_run.c -- a run with every verdict. A row of `cases` is a case; to show a new verdict or oddity, add a row and
- * renew the frozen files (test_reports FOLDER --update). Figures are made up and mutually consistent. */
+/* sample_run.c -- a run with every verdict, and one against a baseline that was stopped. A row of `cases` is a case; to
+ * show a new verdict or oddity, add a row and renew the frozen files (test_reports FOLDER --update). Figures are made
+ * up and mutually consistent. */
 #include "sample_run.h"
 
 #include <math.h>
@@ -69,9 +70,34 @@ static const kg_suite beta = {
 static const kg_suite *const suites[] = { &alpha, &beta };
 
 static const kg_kernel kernels[] = {
-    { "flash_forward", "sm_80", "00000000000000a0", 90, 0, 0, 0, 1024 },
-    { "flash_forward", "sm_90a", "00000000000000a9", 128, 16, 8, 4, 2048 },
-    { "flash_forward", "sm_100f", "00000000000000b0", 96, 0, 0, 0, 4096 },
+    { .name = "flash_forward",
+      .arch = "sm_80",
+      .code_hash = "00000000000000a0",
+      .compiler = "13.0.88",
+      .notes = "",
+      .registers = 90,
+      .shared_bytes = 1024 },
+    { .name = "flash_forward",
+      .arch = "sm_90a",
+      .code_hash = "00000000000000a9",
+      .compiler = "13.0.88",
+      .notes = "Registers are spilled to local memory",
+      .registers = 128,
+      .stack_bytes = 16,
+      .spill_store_bytes = 8,
+      .spill_load_bytes = 4,
+      .shared_bytes = 2048,
+      .barriers = 1,
+      .block_threads = 256,
+      .tensor = { [KG_TENSOR_WGMMA] = 32 },
+      .tensor_sass = -1 },
+    { .name = "flash_forward",
+      .arch = "sm_100f",
+      .code_hash = "00000000000000b0",
+      .compiler = "13.0.88",
+      .notes = "",
+      .registers = 96,
+      .shared_bytes = 4096 },
 };
 
 static const struct kg_module module = {
@@ -80,8 +106,15 @@ static const struct kg_module module = {
     .n_suites = 2,     .kernels = kernels,  .n_kernels = sizeof kernels / sizeof *kernels,
 };
 
+static const struct kg_module baseline = {
+    KG_MODULE_SIZES,     .name = "attention", .git_sha = "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d",
+    .flags = "nvcc -O3", .suites = suites,    .n_suites = 2,
+};
+
 #define P50 "p50 26.0 us, golden 25.0 us (+4.0% \u00b10.2, threshold 2%)"
 #define NO_CUDA "no CUDA device: the driver is not installed"
+
+enum oddity { NONE, FLAKE, NEW, STOPPED };
 
 struct sample {
     const kg_suite *suite;
@@ -93,31 +126,51 @@ struct sample {
     enum kg_verdict verdict;
     double p50_us, change_pct; /* 0: not timed; NAN: not judged */
     const char *reason;
+    enum oddity oddity;
 };
 
 static const struct sample cases[] = {
-    { &alpha, &math, &mission, "mission", 0, KG_RAN, KG_PASS, 60, 0.01, "p50 60.0 us, golden 60.0 us" },
-    { &alpha, &ours, &mission, "mission", 0, KG_RAN, KG_SLOW, 26, 4, P50 ", code changed since the golden" },
-    { &alpha, &library, &mission, "mission", 0, KG_RAN, KG_FAST, 20, -20, "p50 20.0 us, golden 25.0 us" },
-    { &alpha, &automatic, &mission, "mission", 0, KG_RAN, KG_UNSURE, 21, 1.9, "12 of at most 12 blocks do not decide" },
-    { &alpha, &math, &mission, "mission", 1, KG_DEFERRED, KG_PASS, 0, 0, "right; judged on alpha/mission/s0/math" },
-    { &alpha, &ours, &mission, "mission", 1, KG_DEFERRED, KG_PASS, 0, 0, "right; judged on alpha/mission/s0/ours" },
-    { &alpha, &library, &mission, "mission", 1, KG_RAN, KG_FAIL, 0, 0, NASTY },
-    { &alpha, &automatic, &mission, "mission", 1, KG_SKIPPED, KG_SKIP, 0, 0, NASTY },
-    { &alpha, &math, &wide, "wide@S=1024,D=64", 0, KG_RAN, KG_UNGATED, 1350, NAN, "right; no golden" },
-    { &alpha, &ours, &wide, "wide@S=1024,D=64", 7, KG_BROKEN, KG_ERROR, 0, 0, "worker ended by signal 11, " NASTY },
-    { &alpha, &library, &wide, "wide@S=1024,D=64", 0, KG_RAN, KG_XFAIL, 0, 0, "must fail (#12 is open), and does" },
-    { &alpha, &automatic, &wide, "wide@S=1024,D=64", 0, KG_RAN, KG_XPASS, 0, 0, "must fail, but is PASS" },
-    { &beta, &math, &mission, "mission", 0, KG_SKIPPED, KG_SKIP, 0, 0, NO_CUDA },
-    { &beta, &ours, &mission, "mission", 0, KG_SKIPPED, KG_SKIP, 0, 0, NO_CUDA },
-    { &beta, &library, &mission, "mission", 0, KG_SKIPPED, KG_SKIP, 0, 0, "libcudnn.so.9 is not here" },
-    { &beta, &host, &mission, "mission", 0, KG_RAN, KG_PASS, 0.5, -0.02, "p50 0.50 us, golden 0.50 us" },
-    { NULL, NULL, NULL, NULL, 0, KG_ABSENT, KG_LOST, 0, 0, "a golden without a case" },
+    { &alpha, &math, &mission, "mission", 0, KG_RAN, KG_PASS, 60, 0.01, "p50 60.0 us, golden 60.0 us", FLAKE },
+    { &alpha, &ours, &mission, "mission", 0, KG_RAN, KG_SLOW, 26, 4, P50 ", code changed since the golden", NONE },
+    { &alpha, &library, &mission, "mission", 0, KG_RAN, KG_FAST, 20, -20, "p50 20.0 us, golden 25.0 us", NONE },
+    { &alpha, &automatic, &mission, "mission", 0, KG_RAN, KG_UNSURE, 21, 1.9, "12 of at most 12 blocks do not decide",
+      NONE },
+    { &alpha, &math, &mission, "mission", 1, KG_DEFERRED, KG_PASS, 0, 0, "right; judged on alpha/mission/s0/math",
+      NONE },
+    { &alpha, &ours, &mission, "mission", 1, KG_DEFERRED, KG_PASS, 0, 0, "right; judged on alpha/mission/s0/ours",
+      NONE },
+    { &alpha, &library, &mission, "mission", 1, KG_RAN, KG_FAIL, 0, 0, NASTY, NONE },
+    { &alpha, &automatic, &mission, "mission", 1, KG_SKIPPED, KG_SKIP, 0, 0, NASTY, NONE },
+    { &alpha, &math, &wide, "wide@S=1024,D=64", 0, KG_RAN, KG_UNGATED, 1350, NAN, "right; no golden", NONE },
+    { &alpha, &ours, &wide, "wide@S=1024,D=64", 7, KG_BROKEN, KG_ERROR, 0, 0, "worker ended by signal 11, " NASTY,
+      NONE },
+    { &alpha, &library, &wide, "wide@S=1024,D=64", 0, KG_RAN, KG_XFAIL, 0, 0, "must fail (#12 is open), and does",
+      NONE },
+    { &alpha, &automatic, &wide, "wide@S=1024,D=64", 0, KG_RAN, KG_XPASS, 0, 0, "must fail, but is PASS", NONE },
+    { &beta, &math, &mission, "mission", 0, KG_SKIPPED, KG_SKIP, 0, 0, NO_CUDA, NONE },
+    { &beta, &ours, &mission, "mission", 0, KG_SKIPPED, KG_SKIP, 0, 0, NO_CUDA, NONE },
+    { &beta, &library, &mission, "mission", 0, KG_SKIPPED, KG_SKIP, 0, 0, "libcudnn.so.9 is not here", NONE },
+    { &beta, &host, &mission, "mission", 0, KG_RAN, KG_PASS, 0.5, -0.02, "p50 0.50 us, golden 0.50 us", NONE },
+    { NULL, NULL, NULL, NULL, 0, KG_ABSENT, KG_LOST, 0, 0, "a golden without a case", NONE },
 };
 
-static const struct kg_device_state steady = { 1980, 2619, 41, 97, 410.5, 700, 0, 0 };
-static const struct kg_device_state throttled = { 1755, 2619, 71, 99, 698.5, 700, 0x4, 1 };
-static const struct kg_device_state unknown = { -1, -1, -1, -1, -1, -1, -1, -1 };
+#define AGAINST "p50 26.0 us, baseline 25.0 us (+4.0% \u00b10.2, threshold 2%), code differs from the baseline's"
+#define CUT "the run was stopped (interrupted) before its "
+
+static const struct sample against_cases[] = {
+    { &alpha, &math, &mission, "mission", 0, KG_RAN, KG_PASS, 60, 0.01, "p50 60.0 us, baseline 60.0 us", NONE },
+    { &alpha, &ours, &mission, "mission", 0, KG_RAN, KG_SLOW, 26, 4, AGAINST, NONE },
+    { &alpha, &library, &mission, "mission", 0, KG_RAN, KG_PASS, 20, NAN, "right; new: the baseline has no such case",
+      NEW },
+    { &alpha, &automatic, &mission, "mission", 0, KG_RAN, KG_UNSURE, 21, 1.9,
+      CUT "time was decided; so far: p50 21.0 us", STOPPED },
+    { &alpha, &math, &wide, "wide", 0, KG_RAN, KG_UNSURE, 0, 0, CUT "output was compared", STOPPED },
+    { &beta, &math, &mission, "mission", 0, KG_RAN, KG_UNSURE, 0, 0, CUT "output was compared", STOPPED },
+};
+
+static const struct kg_device_state steady = { 1980, 2619, 41, 97, 410.5, 700, 0, 0, -1, 700, 0, 0, 0 };
+static const struct kg_device_state throttled = { 1755, 2619, 71, 99, 698.5, 700, 0x4, 1, 1980, 700, 0, 0, 0 };
+static const struct kg_device_state unknown = { -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 };
 
 static double *samples_of(double p50_us, size_t count)
 {
@@ -129,22 +182,50 @@ static double *samples_of(double p50_us, size_t count)
     return samples;
 }
 
-static void set_blocks(const struct sample *from, struct kg_result *result)
+/* What stands beside the case: its anchor, or the baseline. */
+static void set_neighbour(const struct sample *from, struct kg_block *block, bool against, bool anchored)
+{
+    if (against && from->oddity != NEW) {
+        block->baseline_p50_us = from->p50_us / (1 + from->change_pct / 100);
+        block->log_against = log1p(from->change_pct / 100);
+        block->n_baseline_samples = 4;
+        block->baseline_samples_us = samples_of(block->baseline_p50_us, 4);
+    } else if (!against && anchored) {
+        block->anchor_p50_us = 60;
+        block->log_ratio = log(from->p50_us / 60);
+        block->n_anchor_samples = 3;
+        block->anchor_samples_us = samples_of(60, 3);
+    }
+}
+
+static void set_judgement(const struct sample *from, struct kg_result *result, bool against)
+{
+    struct kg_judgement *judged = &result->judgement;
+    *judged = (struct kg_judgement){ .judged = !isnan(from->change_pct), .threshold_pct = 2 };
+    if (!judged->judged)
+        return;
+    judged->judge = against ? KG_JUDGE_AGAINST : result->of.kind == KG_CPU ? KG_JUDGE_RATIO : KG_JUDGE_RAW;
+    judged->change_pct = from->change_pct;
+    judged->margin_pct = 0.2;
+    judged->floor_pct = 0.4;
+    judged->golden_us = from->p50_us / (1 + from->change_pct / 100);
+    judged->alarm_blocks = from->oddity == FLAKE || from->verdict == KG_SLOW ? 3 : 0;
+    judged->alarm_pct = from->oddity == FLAKE ? 2.4 : from->verdict == KG_SLOW ? 4.1 : 0;
+}
+
+static void set_blocks(const struct sample *from, struct kg_result *result, bool against)
 {
     double pool[10];
     bool cpu = result->of.kind == KG_CPU, anchored = strcmp(from->backend->name, cpu ? "host" : "math") != 0;
     result->n_blocks = 2;
     for (int i = 0; i < 2; i++) {
         struct kg_block *block = &result->blocks[i];
-        *block = (struct kg_block){ .round = i, .calls = 4, .p50_us = from->p50_us, .n_samples = 5 };
+        *block = (struct kg_block){ .round = i + 1, .calls = 4, .p50_us = from->p50_us, .n_samples = 5 };
+        block->span_us = 250000;
+        block->busy_us = i ? 225000 : 235000;
         block->samples_us = samples_of(from->p50_us, 5);
         memcpy(pool + (size_t)5 * (size_t)i, block->samples_us, sizeof *pool * 5);
-        if (anchored) {
-            block->anchor_p50_us = 60;
-            block->log_ratio = log(from->p50_us / 60);
-            block->n_anchor_samples = 3;
-            block->anchor_samples_us = samples_of(60, 3);
-        }
+        set_neighbour(from, block, against, anchored);
         block->before = cpu ? unknown : steady;
         block->after = cpu ? unknown : from->verdict == KG_SLOW && i ? throttled : steady;
     }
@@ -154,13 +235,7 @@ static void set_blocks(const struct sample *from, struct kg_result *result)
     result->gb_per_s = 2.1e6 / from->p50_us * 1e-3;
     result->queries_per_s = 4096 / from->p50_us * 1e6;
     result->roofline_pct = cpu ? 0 : 2.5;
-    result->judgement = (struct kg_judgement){ .judged = !isnan(from->change_pct), .threshold_pct = 2 };
-    if (result->judgement.judged) {
-        result->judgement.judge = cpu ? KG_JUDGE_RATIO : KG_JUDGE_RAW;
-        result->judgement.change_pct = from->change_pct;
-        result->judgement.margin_pct = 0.2;
-        result->judgement.golden_us = from->p50_us / (1 + from->change_pct / 100);
-    }
+    set_judgement(from, result, against);
 }
 
 static void set_figures(const struct sample *from, struct kg_result *result)
@@ -192,8 +267,11 @@ static void set_figures(const struct sample *from, struct kg_result *result)
     result->marks = (struct kg_gate_marks){ false, true, false, false, false };
 }
 
-static void set_result(const struct sample *from, struct kg_result *result)
+static void set_result(const struct sample *from, bool against, struct kg_result *result)
 {
+    bool reached = from->oddity != STOPPED || from->p50_us > 0;
+    result->is_new = from->oddity == NEW;
+    result->stopped = from->oddity == STOPPED;
     result->outcome = from->outcome;
     result->verdict = from->verdict;
     snprintf(result->reason, sizeof result->reason, "%s", from->reason);
@@ -208,10 +286,10 @@ static void set_result(const struct sample *from, struct kg_result *result)
              from->backend->name);
     snprintf(result->backend, sizeof result->backend, "%s",
              from->backend == &automatic && from->outcome == KG_RAN ? "library" : from->backend->name);
-    if (from->outcome == KG_RAN || from->outcome == KG_DEFERRED)
+    if (reached && (from->outcome == KG_RAN || from->outcome == KG_DEFERRED))
         set_figures(from, result);
     if (from->p50_us > 0)
-        set_blocks(from, result);
+        set_blocks(from, result, against);
     if (from->backend == &ours && from->p50_us > 0) {
         snprintf(result->identity, sizeof result->identity, "flash_forward 00000000000000a9");
         snprintf(result->knobs, sizeof result->knobs, "tile=64,stages=2");
@@ -219,9 +297,8 @@ static void set_result(const struct sample *from, struct kg_result *result)
     }
 }
 
-void sample_run_make(struct kg_run *ret_run)
+static void make_run(const struct sample *samples, size_t count, bool against, struct kg_run *ret_run)
 {
-    size_t count = sizeof cases / sizeof *cases;
     struct kg_result *results = calloc(count, sizeof *results);
     if (!results)
         abort();
@@ -255,9 +332,27 @@ void sample_run_make(struct kg_run *ret_run)
         .status = 1,
     };
     for (size_t i = 0; i < count; i++) {
-        set_result(&cases[i], &results[i]);
-        ret_run->counts[cases[i].verdict]++;
+        set_result(&samples[i], against, &results[i]);
+        ret_run->counts[samples[i].verdict]++;
     }
+}
+
+void sample_run_make(struct kg_run *ret_run)
+{
+    make_run(cases, sizeof cases / sizeof *cases, false, ret_run);
+}
+
+void sample_run_make_against(struct kg_run *ret_run)
+{
+    make_run(against_cases, sizeof against_cases / sizeof *against_cases, true, ret_run);
+    struct kg_result *slow = (struct kg_result *)(uintptr_t)&ret_run->results[1];
+    snprintf(slow->baseline_identity, sizeof slow->baseline_identity, "flash_forward 00000000000000a8");
+    ret_run->status = 3;
+    ret_run->baseline = &baseline;
+    snprintf(ret_run->baseline_path, sizeof ret_run->baseline_path, "builds/1a2b3c4/baseline.so");
+    snprintf(ret_run->command, sizeof ret_run->command, "kgate run --against builds/1a2b3c4/baseline.so");
+    snprintf(ret_run->again, sizeof ret_run->again, " --against builds/1a2b3c4/baseline.so");
+    snprintf(ret_run->partial, sizeof ret_run->partial, "interrupted");
 }
 
 void sample_run_done(struct kg_run *run)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "facts.h"
+#include "run_facts.h"
 #include "json.h"
 #include "sample_run.h"
 #include "verdict.h"
@@ -118,6 +119,18 @@ static void check_frozen(const struct kg_run *run, const char *folder, const cha
     free(text);
 }
 
+/* Against a baseline, and stopped. */
+static void test_frozen_against(const struct kg_run *run, const char *folder, bool update)
+{
+    check_frozen(run, folder, "terminal_against.txt", terminal_plain, update);
+    check_frozen(run, folder, "terminal_against_verbose.txt", terminal_verbose, update);
+    check_frozen(run, folder, "junit_against.xml", kg_report_junit, update);
+    check_frozen(run, folder, "report_against.tap", kg_report_tap, update);
+    check_frozen(run, folder, "comparison_against.csv", kg_report_csv, update);
+    check_frozen(run, folder, "comparison_against.md", kg_report_markdown, update);
+    check_frozen(run, folder, "summary_against.md", kg_report_summary, update);
+}
+
 static void test_frozen(const struct kg_run *run, const char *folder, bool update)
 {
     static const struct {
@@ -196,8 +209,10 @@ static void test_formats(void)
     CHECK(!strcmp(kg_format_time(NAN).s, "nan"));
     CHECK(!strcmp(kg_format_rate(22.04).s, "22 TFLOP/s"));
     CHECK(!strcmp(kg_format_rate(0.0035).s, "3.5 GFLOP/s"));
-    CHECK(!strcmp(kg_format_change(-0.04).s, "+0.0%"));
-    CHECK(!strcmp(kg_format_change(-4.06).s, "-4.1%"));
+    CHECK(!strcmp(kg_format_change(-0.04, 1).s, "+0.0%"));
+    CHECK(!strcmp(kg_format_change(-4.06, 1).s, "-4.1%"));
+    CHECK(!strcmp(kg_format_change(-0.04, 2).s, "-0.04%"));
+    CHECK(!strcmp(kg_format_change(-0.004, 2).s, "+0.00%"));
     CHECK(!strcmp(kg_format_error(3.2e-7).s, "3.2e-07"));
     CHECK(!strcmp(kg_format_number(-NAN).s, "nan"));
     CHECK(!strcmp(kg_format_number(-INFINITY).s, "-inf"));
@@ -334,12 +349,69 @@ static void test_meta_json(const struct kg_run *run)
     CHECK(is_text(root, "build/flags", "nvcc -O3") && is_text(root, "build/arch/1", "sm_90a"));
     CHECK(is_text(root, "build/toggles/ours/tile", "64") && is_text(root, "build/toggles/ours/stages", "2"));
     CHECK(cJSON_GetArraySize(find(root, "ptxas")) == 3 && is_number(root, "ptxas/1/spill_store_bytes", 8));
+    CHECK(is_number(root, "ptxas/1/barriers", 1) && is_number(root, "ptxas/1/tensor/wgmma", 32));
+    CHECK(is_number(root, "ptxas/1/tensor_sass", -1) && is_text(root, "ptxas/1/compiler", "13.0.88"));
+    CHECK(is_text(root, "ptxas/1/notes", "Registers are spilled to local memory"));
     CHECK(is_text(root, "launches/0/id", "alpha/mission/s0/ours"));
     CHECK(is_text(root, "launches/0/kernels/0/code_hash", "00000000000000a9"));
     CHECK(is_number(root, "launches/0/kernels/0/registers", 128));
     CHECK(is_number(root, "launches/0/kernels/0/shared_bytes", 2048));
     CHECK(cJSON_IsFalse(find(root, "launches/0/kernels/1/of_module")));
     cJSON_Delete(root);
+}
+
+static void test_idle_json(const struct kg_run *run)
+{
+    cJSON *root = parse(run, kg_report_build_meta);
+    CHECK(is_number(root, "device_idle_pct", 8)); /* 235 and 225 ms of 250 ms each */
+    CHECK(is_number(root, "rounds/0/round", 1) && is_number(root, "rounds/0/device_idle_pct", 6));
+    CHECK(is_number(root, "rounds/1/device_idle_pct", 10) && is_number(root, "rounds/1/blocks", 6));
+    CHECK(is_number(root, "rounds/1/span_s", 6 * 0.25) && is_text(root, "partial", ""));
+    CHECK(is_text(root, "noise/0", "clocks not locked") && cJSON_GetArraySize(find(root, "noise")) == 1);
+    cJSON_Delete(root);
+    root = parse(run, kg_report_perf);
+    CHECK(is_number(root, "device_idle_pct", 8));
+    CHECK(is_number(root, "results/1/block_list/1/span_us", 250000));
+    CHECK(is_number(root, "results/1/block_list/1/busy_us", 225000));
+    CHECK(!find(root, "results/1/block_list/1/samples_us"));
+    CHECK(is_number(root, "results/1/floor_pct", 0.4) && is_number(root, "results/0/alarm_blocks", 3));
+    CHECK(is_number(root, "results/0/alarm_pct", 2.4) && !find(root, "results/2/alarm_pct"));
+    CHECK(is_text(root, "results/1/noise/0", "power cap") && cJSON_GetArraySize(find(root, "results/2/noise")) == 0);
+    CHECK(cJSON_GetArraySize(find(root, "results/1/noise")) == 3); /* the clock's setting is the run's */
+    cJSON_Delete(root);
+}
+
+static void test_against_json(const struct kg_run *run)
+{
+    cJSON *root = parse(run, kg_report_perf);
+    CHECK(is_text(root, "partial", "interrupted") && cJSON_GetArraySize(find(root, "results")) == 4);
+    CHECK(is_text(root, "results/1/judge", "against") && is_number(root, "results/1/baseline_p50_us", 25));
+    CHECK(is_number(root, "results/1/change_pct", 4) && is_number(root, "results/1/speedup_vs_baseline", 25.0 / 26));
+    CHECK(!find(root, "results/1/golden_us") && !find(root, "results/1/speedup_vs_golden"));
+    CHECK(is_text(root, "results/1/baseline_identity", "flash_forward 00000000000000a8"));
+    CHECK(is_number(root, "results/1/block_list/0/baseline_p50_us", 25));
+    CHECK(is_number(root, "results/1/block_list/0/log_against", log(1.04)));
+    CHECK(cJSON_IsTrue(find(root, "results/2/new")) && !find(root, "results/2/baseline_p50_us"));
+    cJSON_Delete(root);
+    root = parse(run, kg_report_json);
+    CHECK(is_text(root, "baseline/git_sha", run->baseline->git_sha));
+    CHECK(is_text(root, "baseline/module_path", "builds/1a2b3c4/baseline.so"));
+    CHECK(cJSON_IsFalse(find(root, "results/1/stopped")) && cJSON_IsTrue(find(root, "results/3/stopped")));
+    cJSON_Delete(root);
+    root = parse(run, kg_report_correctness);
+    CHECK(cJSON_IsFalse(find(root, "all_pass"))); /* nothing is wrong, but two were not reached */
+    CHECK(is_text(root, "partial", "interrupted"));
+    cJSON_Delete(root);
+    CHECK(has(run, kg_report_samples, "\"block\":1,\"kind\":\"baseline\",\"us\":"));
+}
+
+static void test_stopped(const struct kg_run *run)
+{
+    struct kg_run as = *run;
+    as.allow_undecided = true; /* what was not reached is not fine all the same */
+    CHECK(!kg_fact_fine(&as, &run->results[3]) && !kg_fact_fine(&as, &run->results[4]));
+    CHECK(kg_fact_stopped(run) == 3);
+    CHECK(kg_fact_flaked(&run->results[0]) == false);
 }
 
 static void test_whole_json(const struct kg_run *run)
@@ -375,7 +447,7 @@ static void test_samples(const struct kg_run *run)
         CHECK(!kg_json_parse(line, strlen(line), &root, &error));
         if (lines == 12) /* ten of math, then the third of ours */
             CHECK(is_text(root, "id", "alpha/mission/s0/ours") && is_text(root, "kind", "case") &&
-                  is_number(root, "round", 0) && is_number(root, "block", 0) && is_number(root, "us", 26));
+                  is_number(root, "round", 1) && is_number(root, "block", 0) && is_number(root, "us", 26));
         if (lines == 16)
             CHECK(is_text(root, "kind", "anchor") && is_number(root, "us", 60));
         cJSON_Delete(root);
@@ -408,7 +480,7 @@ static void test_csv(const struct kg_run *run)
     size_t records = 0;
     for (; *at; records++)
         CHECK(count_fields(&at) == columns);
-    CHECK(columns == 39);
+    CHECK(columns == 46);
     CHECK(records == run->n_results);
     CHECK(strstr(text, "\"a #1 | <b> & \"\"q\"\" ]]> caf\u00e9, \ufffd[31m"));
     CHECK(strstr(text, ",inf,0.5,-3.2e-07,3,"));
@@ -522,13 +594,15 @@ static void test_folder(const struct kg_run *run)
 
 int main(int argc, char **argv)
 {
-    struct kg_run run;
+    struct kg_run run, against;
     if (argc < 2) {
         fprintf(stderr, "usage: test_reports FROZEN_FOLDER [--update]\n");
         return 2;
     }
     sample_run_make(&run);
+    sample_run_make_against(&against);
     test_frozen(&run, argv[1], argc > 2 && !strcmp(argv[2], "--update"));
+    test_frozen_against(&against, argv[1], argc > 2 && !strcmp(argv[2], "--update"));
     test_variants(&run);
     test_formats();
     test_facts(&run);
@@ -536,11 +610,15 @@ int main(int argc, char **argv)
     test_perf_json(&run);
     test_meta_json(&run);
     test_whole_json(&run);
+    test_idle_json(&run);
+    test_against_json(&against);
+    test_stopped(&against);
     test_samples(&run);
     test_csv(&run);
     test_folder(&run);
     test_full(&run);
     sample_run_done(&run);
+    sample_run_done(&against);
     if (failures)
         fprintf(stderr, "%d checks failed\n", failures);
     return failures ? 1 : 0;

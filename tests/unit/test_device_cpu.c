@@ -210,7 +210,8 @@ static uint64_t changed(const void *data, size_t bytes, uint8_t value)
 {
     uint64_t count = UINT64_MAX;
     kg_error error;
-    assert_int_equal(context->ops->count_changed(context, data, bytes, value, &count, &error), KG_OK);
+    assert_int_equal(context->ops->count_changed(context, &(struct kg_span){ data, bytes }, 1, value, &count, &error),
+                     KG_OK);
     return count;
 }
 
@@ -453,13 +454,13 @@ static void windows_run_in_order_and_are_timed(void **state)
     struct work small = { .rounds = 20000, .fail_at = -1 }, large = { .rounds = 160000, .fail_at = -1 };
     kg_window *windows[2];
     kg_error error;
-    assert_int_equal(context->ops->window_new(context, busy, &small, 3, false, &windows[0], &error), KG_OK);
-    assert_int_equal(context->ops->window_new(context, busy, &large, 3, true, &windows[1], &error), KG_OK);
+    assert_int_equal(context->ops->window_new(context, busy, &small, 3, false, -1, &windows[0], &error), KG_OK);
+    assert_int_equal(context->ops->window_new(context, busy, &large, 3, true, -1, &windows[1], &error), KG_OK);
     kg_window *order[] = { windows[0], windows[1], windows[0], windows[1], windows[0], windows[1] };
     double times_us[6], small_us = INFINITY, large_us = INFINITY;
     for (int batch = 0; batch < 5; batch++) {
         double start_us = wall_us(), sum_us = 0;
-        assert_int_equal(context->ops->measure(context, order, 6, times_us, &error), KG_OK);
+        assert_int_equal(kg_device_measure(context, order, 6, times_us, &error), KG_OK);
         for (int i = 0; i < 6; i++)
             sum_us += times_us[i];
         assert_true(sum_us <= wall_us() - start_us + 1); /* no time is in two windows */
@@ -478,6 +479,29 @@ static void windows_run_in_order_and_are_timed(void **state)
     context->ops->window_free(context, NULL);
 }
 
+/* Two batches may wait; the times come in the order in which the batches went. */
+static void batches_are_collected_in_their_order(void **state)
+{
+    (void)state;
+    struct work work = { .rounds = 10, .fail_at = -1 };
+    kg_window *plain, *spun, *three[3];
+    kg_error error;
+    double first_us[3], second_us[1];
+    assert_int_equal(context->ops->window_new(context, busy, &work, 1, false, 0, &plain, &error), KG_OK);
+    assert_int_equal(context->ops->window_new(context, busy, &work, 1, false, 2000, &spun, &error), KG_OK);
+    three[0] = three[1] = three[2] = spun;
+    assert_int_equal(context->ops->enqueue(context, three, 3, &error), KG_OK);
+    assert_int_equal(context->ops->enqueue(context, &plain, 1, &error), KG_OK);
+    assert_int_equal(context->ops->collect(context, first_us, &error), KG_OK);
+    assert_int_equal(context->ops->collect(context, second_us, &error), KG_OK);
+    assert_int_equal(work.calls, 4);
+    for (int i = 0; i < 3; i++)
+        assert_true(first_us[i] >= 2000); /* the spin is at least as long as it was told to be */
+    assert_true(second_us[0] < first_us[0]);
+    context->ops->window_free(context, plain);
+    context->ops->window_free(context, spun);
+}
+
 static void measure_passes_failures_on(void **state)
 {
     (void)state;
@@ -485,17 +509,17 @@ static void measure_passes_failures_on(void **state)
     kg_window *window, *many[KG_MAX_BATCH + 1];
     kg_error error = { 0 };
     double times_us[KG_MAX_BATCH] = { -5 };
-    assert_int_equal(context->ops->window_new(context, busy, &work, 4, false, &window, &error), KG_OK);
-    assert_int_equal(context->ops->measure(context, &window, 1, times_us, &error), KG_EDEVICE);
+    assert_int_equal(context->ops->window_new(context, busy, &work, 4, false, -1, &window, &error), KG_OK);
+    assert_int_equal(kg_device_measure(context, &window, 1, times_us, &error), KG_EDEVICE);
     assert_string_equal(error.text, "planted");
     assert_int_equal(work.calls, 2);
     assert_true(times_us[0] == -5);
     for (int i = 0; i <= KG_MAX_BATCH; i++)
         many[i] = window;
-    assert_int_equal(context->ops->measure(context, many, KG_MAX_BATCH + 1, times_us, &error), KG_EINVAL);
-    assert_int_equal(context->ops->measure(context, many, 0, times_us, &error), KG_EINVAL);
+    assert_int_equal(kg_device_measure(context, many, KG_MAX_BATCH + 1, times_us, &error), KG_EINVAL);
+    assert_int_equal(kg_device_measure(context, many, 0, times_us, &error), KG_EINVAL);
     work.fail_at = -1;
-    assert_int_equal(context->ops->measure(context, many, KG_MAX_BATCH, times_us, &error), KG_OK);
+    assert_int_equal(kg_device_measure(context, many, KG_MAX_BATCH, times_us, &error), KG_OK);
     context->ops->window_free(context, window);
 }
 
@@ -660,6 +684,7 @@ int main(void)
         cmocka_unit_test(sums_repeat_whatever_the_threads),
         cmocka_unit_test(marks_fail_on_nan_and_on_nothing),
         cmocka_unit_test(windows_run_in_order_and_are_timed),
+        cmocka_unit_test(batches_are_collected_in_their_order),
         cmocka_unit_test(measure_passes_failures_on),
         cmocka_unit_test(tick_and_state_are_plausible),
         cmocka_unit_test(memory_is_aligned_and_freed_on_close),

@@ -260,7 +260,7 @@ static void too_many_backends(void **state)
         int status = kg_host_open_backend(&host, &many[i], &device, &library, &error);
         assert_int_equal(status, i < KG_MAX_BACKENDS ? KG_OK : KG_ENOMEM);
     }
-    assert_string_equal(error.text, "more than 64 backends with libraries");
+    assert_string_equal(error.text, "more than 256 backends with libraries");
 }
 
 /* ---- knobs ------------------------------------------------------------------------------------------------- */

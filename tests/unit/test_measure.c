@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "measure.h"
+#include "order.h"
 #include "window.h"
 
 #define near(value, wanted) (fabs((value) - (wanted)) <= 1e-9 * fabs(wanted))
@@ -38,9 +39,14 @@ struct ran {
 static struct {
     kg_context base;
     struct ran ran[MAX_RAN];
-    int n_ran, n_windows, n_states, ran_at_state[2];
+    int n_ran, n_windows, n_states, ran_at_state[2], flying_at_state[2];
+    double flying_us[KG_MAX_FLYING][KG_MAX_BATCH];
+    int flying[KG_MAX_FLYING], n_flying, most_flying, n_idle; /* windows of each batch; how often none was left */
     double tick_us, launch_us, drift_us, wobble;
-    int fail_after; /* calls of window_new and measure that succeed; negative: all */
+    double spin_pace; /* us that a spin of one us takes */
+    int n_spun;       /* windows made with a spin */
+    int hides_spins;  /* windows whose spin does not show, of those that run first */
+    int fail_after;   /* calls of window_new, enqueue and collect that succeed; negative: all */
 } fake;
 
 static int fails(kg_error *ret_error)
@@ -61,19 +67,22 @@ static struct ran run_calls(kg_window *window)
     for (int i = 0; i < window->calls; i++)
         assert_int_equal(window->launch(window->argument, i, NULL, NULL), KG_OK);
     assert_non_null(running);
+    if (window->spin_us > 0)
+        running_us += window->spin_us * fake.spin_pace;
     struct ran ran = { running, running_us, window->calls, running->first_set, running->last_set, running->whole_walk };
     running->n_launched = 0;
     return ran;
 }
 
-static int window_new(kg_context *context, kg_launch_fn *launch, void *argument, int calls, bool graph,
+static int window_new(kg_context *context, kg_launch_fn *launch, void *argument, int calls, bool graph, double spin_us,
                       kg_window **ret_window, kg_error *ret_error)
 {
     assert_true(context == &fake.base && calls >= 1);
     if (fails(ret_error))
         return KG_EDEVICE;
     kg_window *window = calloc(1, sizeof *window);
-    *window = (kg_window){ .launch = launch, .argument = argument, .calls = calls };
+    *window = (kg_window){ .launch = launch, .argument = argument, .calls = calls, .spin_us = spin_us };
+    fake.n_spun += spin_us >= 0;
     if (graph) { /* what a captured window replays */
         struct ran *captured = calloc(1, sizeof *captured);
         *captured = run_calls(window);
@@ -94,9 +103,9 @@ static void window_free(kg_context *context, kg_window *window)
     fake.n_windows--;
 }
 
-static int measure(kg_context *context, kg_window *const *order, int count, double *ret_us, kg_error *ret_error)
+static int enqueue(kg_context *context, kg_window *const *order, int count, kg_error *ret_error)
 {
-    assert_true(context == &fake.base && count >= 1 && count <= KG_MAX_BATCH);
+    assert_true(context == &fake.base && count >= 1 && count <= KG_MAX_BATCH && fake.n_flying < KG_MAX_FLYING);
     if (fails(ret_error))
         return KG_EDEVICE;
     for (int i = 0; i < count; i++) {
@@ -104,11 +113,30 @@ static int measure(kg_context *context, kg_window *const *order, int count, doub
         struct ran ran = order[i]->replay ? *(struct ran *)order[i]->replay : run_calls(order[i]);
         if (!order[i]->replay)
             ran.us += order[i]->calls * fake.launch_us;
+        if (order[i]->spin_us > 0 && fake.hides_spins > 0) {
+            ran.us -= order[i]->spin_us * fake.spin_pace;
+            fake.hides_spins--;
+        }
         ran.us += fake.drift_us * fake.n_ran;
         ran.us *= fake.n_ran / 64 % 2 ? 1 + fake.wobble : 1;
-        ret_us[i] = ran.us;
+        fake.flying_us[fake.n_flying][i] = ran.us;
         fake.ran[fake.n_ran++] = ran;
     }
+    fake.flying[fake.n_flying++] = count;
+    fake.most_flying = fake.n_flying > fake.most_flying ? fake.n_flying : fake.most_flying;
+    return KG_OK;
+}
+
+static int collect(kg_context *context, double *ret_us, kg_error *ret_error)
+{
+    assert_true(context == &fake.base && fake.n_flying > 0);
+    if (fails(ret_error))
+        return KG_EDEVICE;
+    memcpy(ret_us, fake.flying_us[0], (size_t)fake.flying[0] * sizeof *ret_us);
+    memcpy(fake.flying_us[0], fake.flying_us[1], sizeof fake.flying_us[0]);
+    fake.flying[0] = fake.flying[1];
+    fake.n_flying--;
+    fake.n_idle += fake.n_flying == 0;
     return KG_OK;
 }
 
@@ -122,13 +150,15 @@ static void device_state(kg_context *context, struct kg_device_state *ret_state)
 {
     (void)context;
     assert_true(fake.n_states < 2);
+    fake.flying_at_state[fake.n_states] = fake.n_flying;
     fake.ran_at_state[fake.n_states++] = fake.n_ran;
     *ret_state = (struct kg_device_state){ .sm_clock_mhz = fake.n_states };
 }
 
 static const struct kg_device_ops fake_ops = { .window_new = window_new,
                                                .window_free = window_free,
-                                               .measure = measure,
+                                               .enqueue = enqueue,
+                                               .collect = collect,
                                                .timer_tick_us = timer_tick_us,
                                                .state = device_state };
 
@@ -153,8 +183,8 @@ static int launch(const kg_backend *self, void *state, const kg_tensor *tensors,
 
 static const kg_backend backend = { .name = "fake", .launch = launch };
 static struct kg_buffers sets[MAX_SETS];
-static struct fake_kernel kernel, anchor_kernel;
-static struct kg_subject subject, anchor;
+static struct fake_kernel kernel, anchor_kernel, baseline_kernel, planted_kernel;
+static struct kg_subject subject, anchor, baseline, planted;
 static struct kg_timing timing;
 
 static struct kg_subject subject_of(struct fake_kernel *its_kernel, int n_sets, bool rotates)
@@ -172,32 +202,47 @@ static int device_new(void **state)
     fake.base = (kg_context){ .ops = &fake_ops, .device = { .kind = KG_CPU } };
     fake.tick_us = 0.01;
     fake.fail_after = -1;
+    fake.spin_pace = 1;
     for (int i = 0; i < MAX_SETS; i++)
         sets[i].tensors[0].dims[0] = i;
     kernel = (struct fake_kernel){ .cost_us = 3, .slow_set = -1 };
     anchor_kernel = (struct fake_kernel){ .cost_us = 5, .slow_set = -1 };
+    baseline_kernel = (struct fake_kernel){ .cost_us = 4, .slow_set = -1 };
+    planted_kernel = (struct fake_kernel){ .cost_us = 3, .slow_set = -1 };
     subject = subject_of(&kernel, 4, false);
     anchor = subject_of(&anchor_kernel, 4, false);
-    timing = (struct kg_timing){ .timer = KG_TIMER_GRAPH, .window_us = 200, .block_us = 20e3, .threshold_pct = 2 };
+    baseline = subject_of(&baseline_kernel, 4, false);
+    planted = subject_of(&planted_kernel, 4, false);
+    timing = (struct kg_timing){ .timer = KG_TIMER_GRAPH, .window_us = 200, .lane_us = 10e3, .threshold_pct = 2 };
     return 0;
 }
 
-static struct kg_block measured(struct kg_subject *beside)
+static struct kg_block measured_with(struct kg_subject *its_baseline, struct kg_subject *its_anchor,
+                                     struct kg_subject *its_planted, double planted_pct)
 {
     struct kg_block block = { 0 };
     kg_error error = { 0 };
-    if (kg_measure_block(&fake.base, &subject, beside, &timing, 11, &block, &error))
+    struct kg_subject *const subjects[KG_LANES] = { &subject, its_baseline, its_anchor, its_planted };
+    if (kg_measure_block(&fake.base, subjects, planted_pct, &timing, 11, &block, &error))
         fail_msg("not measured: %s", error.text);
     assert_int_equal(fake.n_windows, 0);
+    assert_int_equal(fake.n_flying, 0);
     assert_int_equal(fake.n_states, 2);
     assert_true(block.before.sm_clock_mhz == 1 && block.after.sm_clock_mhz == 2);
+    assert_true(block.span_us > 0 && block.busy_us > 0); /* not of one clock here */
     return block;
+}
+
+static struct kg_block measured(struct kg_subject *its_anchor)
+{
+    return measured_with(NULL, its_anchor, NULL, 0);
 }
 
 static void block_free(struct kg_block *block)
 {
     free(block->samples_us);
     free(block->anchor_samples_us);
+    free(block->baseline_samples_us);
 }
 
 /* Every sample is one window's time, by pair, the case's of the case and the anchor's of the anchor. Gives in how many
@@ -206,7 +251,6 @@ static int check_pairs(const struct kg_block *block)
 {
     int anchor_first = 0, n = (int)block->n_samples, first = fake.n_ran - 2 * n;
     assert_int_equal(block->n_anchor_samples, n);
-    assert_true(fake.ran_at_state[0] == first && fake.ran_at_state[1] == fake.n_ran);
     for (int i = 0; i < n; i++) {
         const struct ran *a = &fake.ran[first + 2 * i], *b = a + 1;
         bool swapped = a->kernel == &anchor_kernel;
@@ -255,12 +299,44 @@ static void windows_take_turns_on_the_sets(void **state)
     block_free(&block);
 }
 
+/* Four instances of 3, 4, 5 and 6 us a call on 32 sets: their mean, also where there is time for 13 sets. */
+static void instances_take_turns_on_the_sets(void **state)
+{
+    struct fake_kernel kernels[3];
+    (void)state;
+    for (int slow = 0; slow < 2; slow++) {
+        (void)device_new(NULL);
+        subject = subject_of(&kernel, 32, false);
+        anchor = subject_of(&anchor_kernel, 32, false);
+        subject.n_more = 3;
+        for (int i = 0; i < 3; i++) {
+            kernels[i] = (struct fake_kernel){ .cost_us = 4 + i, .slow_set = -1 };
+            subject.more[i] = (struct kg_instance){ .backend = &backend, .state = &kernels[i] };
+        }
+        timing.lane_us = slow ? 13.5 * 200 : 32 * 300;
+        struct kg_block block = measured(&anchor);
+        const int sets = slow ? 12 : 32, first = fake.n_ran - 2 * (int)block.n_samples;
+        assert_int_equal(block.n_samples % sets, 0);
+        for (int i = 0; i < 2 * (int)block.n_samples; i++) {
+            const struct ran *ran = &fake.ran[first + i];
+            const int set = i / 2 % sets;
+            assert_int_equal(ran->first_set, set);
+            assert_true(ran->kernel == &anchor_kernel || ran->kernel == (set % 4 ? &kernels[set % 4 - 1] : &kernel));
+        }
+        assert_true(near(block.p50_us, 4.5) && near(block.anchor_p50_us, 5.0));
+        assert_true(near(block.log_ratio, log(3.0 * 4 * 5 * 6 / (5 * 5 * 5 * 5)) / 4));
+        block_free(&block);
+    }
+}
+
 static void without_an_anchor(void **state)
 {
     (void)state;
     struct kg_block block = measured(NULL);
-    assert_int_equal(block.n_samples, 96); /* 99 windows of 201 us fit */
+    assert_int_equal(block.n_samples, 48); /* 49 windows of 201 us fit */
     assert_true(block.n_anchor_samples == 0 && block.anchor_samples_us == NULL);
+    assert_true(block.n_baseline_samples == 0 && block.baseline_samples_us == NULL);
+    assert_true(block.baseline_p50_us == 0 && block.log_against == 0 && block.log_planted == 0);
     assert_true(block.anchor_p50_us == 0 && block.log_ratio == 0);
     assert_true(near(block.p50_us, 3.0));
     for (size_t i = 0; i < block.n_samples; i++)
@@ -275,8 +351,8 @@ static void the_seed_makes_the_order(void **state)
     for (int i = 0; i < 3; i++) {
         (void)device_new(NULL);
         struct kg_block block = { 0 };
-        assert_int_equal(kg_measure_block(&fake.base, &subject, &anchor, &timing, i < 2 ? 11 : 12, &block, NULL),
-                         KG_OK);
+        struct kg_subject *const subjects[KG_LANES] = { [KG_LANE_CASE] = &subject, [KG_LANE_ANCHOR] = &anchor };
+        assert_int_equal(kg_measure_block(&fake.base, subjects, 0, &timing, i < 2 ? 11 : 12, &block, NULL), KG_OK);
         for (int pair = 0; pair < 48; pair++)
             first[i > 0][pair] = fake.ran[fake.n_ran - 96 + 2 * pair].kernel == &anchor_kernel;
         block_free(&block);
@@ -285,6 +361,157 @@ static void the_seed_makes_the_order(void **state)
         if (i == 2)
             assert_memory_not_equal(first[0], first[1], sizeof first[0]);
     }
+}
+
+/* The device has a batch to run whenever the host looks at another's times, and while the states are read. */
+static void the_device_does_not_wait(void **state)
+{
+    (void)state;
+    fake.base.device.kind = KG_CUDA;
+    timing.lane_us = 30e3; /* 148 pairs, five batches */
+    struct kg_block block = measured(&anchor);
+    int first = fake.n_ran - 2 * (int)block.n_samples;
+    assert_int_equal(block.n_samples, 148);
+    assert_int_equal(fake.most_flying, 2);
+    assert_int_equal(fake.n_idle, 4 + 1); /* each lane's windows when they were made, and the end */
+    assert_int_equal(fake.ran_at_state[0], first + 64);
+    assert_int_equal(fake.ran_at_state[1], fake.n_ran);
+    assert_true(fake.flying_at_state[0] == 2 && fake.flying_at_state[1] == 1);
+    double us = 0;
+    for (int i = 0; i < fake.n_ran; i++)
+        us += fake.ran[i].us;
+    /* All but those that found the number of calls: two times four windows a lane. */
+    assert_true(block.busy_us < us && block.busy_us > us - 2 * 2 * 4 * 250);
+    block_free(&block);
+}
+
+/* ---- more lanes -------------------------------------------------------------------------------------------- */
+
+static const struct fake_kernel *const by_lane[KG_LANES] = { &kernel, &baseline_kernel, &anchor_kernel,
+                                                             &planted_kernel };
+
+/* Every turn runs every lane once, and all orders come equally often, but for a remainder. */
+static void check_turns(const struct kg_block *block, const struct fake_kernel *const *lanes, int n_lanes)
+{
+    int n = (int)block->n_samples, first = fake.n_ran - n_lanes * n;
+    int seen[KG_ORDER_PERMUTATIONS] = { 0 }, permutations = kg_order_permutations(n_lanes);
+    for (int turn = 0; turn < n; turn++) {
+        int match = -1;
+        for (int p = 0; p < permutations; p++) {
+            bool same = true;
+            for (int i = 0; i < n_lanes; i++)
+                same = same && fake.ran[first + turn * n_lanes + i].kernel == lanes[kg_order_lane(n_lanes, p, i)];
+            match = same ? p : match;
+        }
+        assert_true(match >= 0);
+        seen[match]++;
+    }
+    for (int p = 0; p < permutations; p++)
+        assert_true(seen[p] == n / permutations || seen[p] == n / permutations + 1);
+}
+
+static void a_baseline_is_a_lane(void **state)
+{
+    (void)state;
+    struct kg_block block = measured_with(&baseline, NULL, NULL, 0);
+    check_turns(&block, by_lane, 2);
+    assert_true(near(block.p50_us, 3.0) && near(block.baseline_p50_us, 4.0) && near(block.log_against, log(0.75)));
+    assert_true(block.anchor_p50_us == 0 && block.log_ratio == 0 && block.n_anchor_samples == 0);
+    assert_int_equal(block.n_baseline_samples, block.n_samples);
+    assert_int_equal(fake.n_spun, 0); /* no window has a spin where none is planted */
+    block_free(&block);
+}
+
+static void three_lanes(void **state)
+{
+    (void)state;
+    fake.drift_us = 1e-5;
+    struct kg_block block = measured_with(&baseline, &anchor, NULL, 0);
+    check_turns(&block, by_lane, 3);
+    assert_true(fabs(block.log_against - log(0.75)) < 1e-3 && fabs(block.log_ratio - log(0.6)) < 1e-3);
+    int first = fake.n_ran - 3 * (int)block.n_samples;
+    for (int i = 0; i < 3 * (int)block.n_samples; i++) { /* every sample is its lane's window of that turn */
+        const struct ran *ran = &fake.ran[first + i];
+        const double *us = ran->kernel == &kernel            ? block.samples_us
+                           : ran->kernel == &baseline_kernel ? block.baseline_samples_us
+                                                             : block.anchor_samples_us;
+        assert_true(near(us[i / 3], ran->us / ran->calls));
+    }
+    block_free(&block);
+}
+
+/* On a device whose spins take another time than they are told to, as a GPU's at a lower clock. */
+static void a_planted_lane_is_slower_by_that(void **state)
+{
+    (void)state;
+    const double paces[] = { 1, 1.6, 0.8 };
+    for (int i = 0; i < 3; i++) {
+        (void)device_new(NULL);
+        fake.base.device.kind = KG_CUDA;
+        fake.spin_pace = paces[i];
+        struct kg_block block = measured_with(&baseline, &anchor, &planted, 3);
+        check_turns(&block, by_lane, 4);
+        assert_true(block.planted_pct == 3);
+        assert_true(near(block.p50_us, 3.0) && near(block.log_against, log(0.75)) && near(block.log_ratio, log(0.6)));
+        assert_true(fabs(block.planted_p50_us / 3.09 - 1) < 1e-9);
+        assert_true(fabs(block.log_planted - log(3.09 / 4)) < 1e-9);
+        assert_true(fake.n_spun >= 4 * 4); /* every window of the block */
+        block_free(&block);
+    }
+    (void)device_new(NULL);
+    fake.base.device.kind = KG_CUDA;
+    fake.spin_pace = 0;
+    struct kg_block block = { 0 };
+    kg_error error = { 0 };
+    struct kg_subject *const subjects[KG_LANES] = { &subject, &baseline, NULL, &planted };
+    assert_int_equal(kg_measure_block(&fake.base, subjects, 3, &timing, 11, &block, &error), KG_EDEVICE);
+    assert_string_equal(error.text, "a planted spin of 20.1 us took no time");
+    assert_int_equal(fake.n_windows, 0);
+    (void)device_new(NULL);
+    fake.base.device.kind = KG_CUDA;
+    fake.hides_spins = 3 * 32; /* a spin that does not show in three batches of pairs is tried again */
+    block = measured_with(&baseline, &anchor, &planted, 3);
+    assert_int_equal(fake.hides_spins, 0);
+    assert_true(fabs(block.planted_p50_us / 3.09 - 1) < 1e-9);
+    block_free(&block);
+}
+
+/* ---- a device of the real kind ------------------------------------------------------------------------------- */
+
+static int work(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error)
+{
+    volatile double *x = state;
+    (void)self, (void)tensors, (void)stream, (void)ret_error;
+    for (int i = 0; i < 4000; i++)
+        *x = *x * 1.0000001 + 1e-9;
+    return KG_OK;
+}
+
+/* Half as long again, so that a busy machine does not hide it; no time is counted twice. */
+static void planted_on_the_cpu(void **state)
+{
+    (void)state;
+    const kg_backend busy = { .name = "busy", .launch = work };
+    volatile double values[3] = { 1, 1, 1 };
+    struct kg_subject three[3];
+    for (int i = 0; i < 3; i++) {
+        three[i] = subject_of(NULL, 2, false);
+        three[i].backend = &busy;
+        three[i].state = (void *)&values[i];
+    }
+    struct kg_subject *const subjects[KG_LANES] = { &three[0], &three[1], NULL, &three[2] };
+    kg_context *cpu = NULL;
+    kg_error error = { 0 };
+    struct kg_block block = { 0 };
+    assert_int_equal(kg_device_open(KG_CPU, 0, &cpu, &error), KG_OK);
+    assert_int_equal(kg_measure_block(cpu, subjects, 50, &timing, 5, &block, &error), KG_OK);
+    print_message("planted 50%%: read %.2f%%; a copy: %+.2f%%; busy %.1f of %.1f ms\n", 100 * expm1(block.log_planted),
+                  100 * expm1(block.log_against), 1e-3 * block.busy_us, 1e-3 * block.span_us);
+    assert_true(block.log_planted > log(1.35) && block.log_planted < log(1.65));
+    assert_true(fabs(block.log_against) < log(1.15));
+    assert_true(block.busy_us <= block.span_us && block.busy_us > 0.5 * block.span_us);
+    block_free(&block);
+    cpu->ops->close(cpu);
 }
 
 /* ---- windows ----------------------------------------------------------------------------------------------- */
@@ -327,6 +554,7 @@ static void kernels_too_fast_and_too_slow(void **state)
     (void)state;
     fake.base.device.kind = KG_CUDA; /* captured, so that not every call of every window is made */
     kernel.cost_us = 1e-4;
+    timing.lane_us = 20e3;
     struct kg_block block = measured(NULL);
     assert_int_equal(block.calls, 20000);
     assert_int_equal(block.n_samples, 512);
@@ -338,11 +566,13 @@ static void kernels_too_fast_and_too_slow(void **state)
     assert_int_equal(block.n_samples, 8);
     assert_int_equal(check_pairs(&block), 4);
     block_free(&block);
-    (void)device_new(NULL); /* every set is seen, however slow */
+    (void)device_new(NULL); /* a slow kernel's time does not hang on a set: eight of them, once each */
     subject = subject_of(&kernel, 32, false);
     kernel.cost_us = 1e5;
     block = measured(NULL);
-    assert_int_equal(block.n_samples, 32);
+    assert_int_equal(block.n_samples, 8);
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(fake.ran[fake.n_ran - 8 + i].first_set, i);
     block_free(&block);
 }
 
@@ -381,14 +611,14 @@ static double warm_up_us(const struct kg_block *block)
 static void warms_up_until_it_stands_still(void **state)
 {
     (void)state;
-    timing.window_us = 50; /* three batches take 5 ms */
+    timing.window_us = 50; /* a batch takes 1.6 ms, and one runs on after the last look */
     struct kg_block block = measured(&anchor);
-    assert_true(warm_up_us(&block) > 20e3 && warm_up_us(&block) < 25e3); /* still from the start: 20 ms suffice */
+    assert_true(warm_up_us(&block) > 20e3 && warm_up_us(&block) < 27e3); /* still from the start: 20 ms suffice */
     block_free(&block);
     (void)device_new(NULL);
     fake.wobble = 0.05; /* never still */
     block = measured(&anchor);
-    assert_true(warm_up_us(&block) > 400e3 && warm_up_us(&block) < 425e3);
+    assert_true(warm_up_us(&block) > 400e3 && warm_up_us(&block) < 445e3);
     block_free(&block);
 }
 
@@ -402,18 +632,28 @@ static void events_time_single_calls(void **state)
     timing.samples = 131;
     fake.drift_us = 0.01;
     subject = subject_of(&kernel, 5, true);
-    struct kg_block block = measured(&anchor); /* which is not used */
+    struct kg_block block = measured_with(NULL, &anchor, &planted, 3); /* which are not used */
     assert_int_equal(fake.n_ran, 231);
     assert_int_equal(block.calls, 1);
     assert_int_equal(block.n_samples, 131);
-    assert_true(block.n_anchor_samples == 0 && block.anchor_p50_us == 0);
-    assert_true(fake.ran_at_state[0] == 100 && fake.ran_at_state[1] == 231);
+    assert_true(block.n_anchor_samples == 0 && block.anchor_p50_us == 0 && block.planted_pct == 0);
+    assert_true(fake.ran_at_state[0] == 164 && fake.ran_at_state[1] == 231);
     for (int i = 0; i < 231; i++) {
         assert_true(fake.ran[i].kernel == &kernel && fake.ran[i].calls == 1);
         assert_int_equal(fake.ran[i].first_set, i % 5); /* cold: every call on the next set */
         assert_true(i < 100 || near(block.samples_us[i - 100], 3 + 0.01 * i));
     }
     assert_true(near(block.p50_us, 3 + 0.01 * 165));
+    block_free(&block);
+    (void)device_new(NULL);
+    timing.timer = KG_TIMER_EVENT;
+    timing.warmup = 1000; /* more than are timed */
+    timing.samples = 600;
+    block = measured_with(&baseline, NULL, NULL, 0);
+    assert_int_equal(fake.n_ran, 2 * 1600);
+    assert_int_equal(block.n_baseline_samples, 600);
+    check_turns(&block, by_lane, 2);
+    assert_true(near(block.log_against, log(0.75)));
     block_free(&block);
 }
 
@@ -432,7 +672,8 @@ static void every_failure_is_clean(void **state)
             fake.fail_after = after;
             timing.timer = event ? KG_TIMER_EVENT : KG_TIMER_GRAPH;
             timing.samples = timing.warmup = 200;
-            status = kg_measure_block(&fake.base, &subject, &anchor, &timing, 1, &block, &error);
+            struct kg_subject *const subjects[KG_LANES] = { &subject, &baseline, &anchor, &planted };
+            status = kg_measure_block(&fake.base, subjects, 1, &timing, 1, &block, &error);
             assert_int_equal(fake.n_windows, 0);
             if (status == KG_OK) {
                 block_free(&block);
@@ -448,50 +689,82 @@ static void every_failure_is_clean(void **state)
 
 /* ---- pure parts -------------------------------------------------------------------------------------------- */
 
-static int count_true(const bool *flags, int count)
+/* Every lane stands once in every permutation, and no two permutations are the same. */
+static void permutations_are_all_there(void **state)
 {
-    int n = 0;
-    for (int i = 0; i < count; i++)
-        n += flags[i];
-    return n;
+    (void)state;
+    const int wanted[] = { 1, 1, 2, 6, 24 };
+    for (int lanes = 1; lanes <= KG_ORDER_LANES; lanes++) {
+        const int n = kg_order_permutations(lanes);
+        int numbers[KG_ORDER_PERMUTATIONS];
+        assert_int_equal(n, wanted[lanes]);
+        for (int p = 0; p < n; p++) {
+            unsigned seen = 0;
+            numbers[p] = 0;
+            for (int i = 0; i < lanes; i++) {
+                seen |= 1u << kg_order_lane(lanes, p, i);
+                numbers[p] = 10 * numbers[p] + kg_order_lane(lanes, p, i);
+            }
+            assert_int_equal(seen, (1u << lanes) - 1);
+            for (int q = 0; q < p; q++)
+                assert_true(numbers[q] != numbers[p]);
+        }
+    }
+    assert_true(kg_order_lane(3, 0, 0) == 0 && kg_order_lane(3, 5, 0) == 2 && kg_order_lane(3, 5, 2) == 0);
 }
 
 static void orders_are_balanced(void **state)
 {
-    bool flags[71], again[71];
+    uint8_t order[71], again[71];
     (void)state;
-    for (int count = 0; count <= 70; count++) {
-        int more = 0;
-        for (uint64_t seed = 0; seed < 64; seed++) {
-            memset(flags, 2, sizeof flags);
-            kg_balanced_order(seed, flags, count);
-            kg_balanced_order(seed, again, count);
-            assert_memory_equal(flags, again, (size_t)count);
-            int n = count_true(flags, count);
-            assert_true(n == count / 2 || n == (count + 1) / 2);
-            more += n > count / 2;
+    for (int lanes = 1; lanes <= KG_ORDER_LANES; lanes++) {
+        const int n = kg_order_permutations(lanes);
+        int more[KG_ORDER_PERMUTATIONS] = { 0 };
+        double wanted = 0;
+        for (int count = 0; count <= 70; count++) {
+            wanted += 64.0 * (count % n) / n;
+            for (uint64_t seed = 64 * (uint64_t)count; seed < 64 * (uint64_t)count + 64; seed++) {
+                int seen[KG_ORDER_PERMUTATIONS] = { 0 };
+                kg_order_balanced(seed, lanes, order, count);
+                kg_order_balanced(seed, lanes, again, count);
+                assert_memory_equal(order, again, (size_t)count);
+                for (int i = 0; i < count; i++) {
+                    assert_true(order[i] < n);
+                    seen[order[i]]++;
+                }
+                for (int p = 0; p < n; p++) {
+                    assert_true(seen[p] == count / n || (count % n && seen[p] == count / n + 1));
+                    more[p] += seen[p] > count / n;
+                }
+            }
         }
-        assert_true(count % 2 ? more > 8 && more < 56 : more == 0); /* the odd one falls both ways */
+        for (int p = 0; p < n; p++) /* who comes once more is drawn (4 standard errors) */
+            assert_true(fabs(more[p] - wanted) < 4 * sqrt(wanted + 1));
     }
 }
 
-/* Each place is first about as often as not (4 standard errors), and seeds differ. */
+/* Each place has each order about equally often (4 standard errors), and seeds differ. */
 static void orders_are_shuffled(void **state)
 {
-    enum { COUNT = 16, SEEDS = 4000 };
-    int first[COUNT] = { 0 }, same = 0;
-    bool flags[COUNT], before[COUNT] = { false };
+    enum { COUNT = 18, SEEDS = 6000 };
     (void)state;
-    for (uint64_t seed = 0; seed < SEEDS; seed++) {
-        kg_balanced_order(seed, flags, COUNT);
+    for (int lanes = 2; lanes <= 3; lanes++) {
+        const int n = kg_order_permutations(lanes);
+        int seen[COUNT][KG_ORDER_PERMUTATIONS] = { { 0 } }, same = 0;
+        uint8_t order[COUNT], before[COUNT] = { 0 };
+        for (uint64_t seed = 0; seed < SEEDS; seed++) {
+            kg_order_balanced(seed, lanes, order, COUNT);
+            for (int i = 0; i < COUNT; i++)
+                seen[i][order[i]]++;
+            same += !memcmp(order, before, sizeof order);
+            memcpy(before, order, sizeof order);
+        }
+        const double each = (double)SEEDS / n;
         for (int i = 0; i < COUNT; i++)
-            first[i] += flags[i];
-        same += !memcmp(flags, before, sizeof flags);
-        memcpy(before, flags, sizeof flags);
+            for (int p = 0; p < n; p++)
+                assert_true(fabs(seen[i][p] - each) < 4 * sqrt(each * (1 - 1.0 / n)));
+        assert_true(same < 5);
     }
-    for (int i = 0; i < COUNT; i++)
-        assert_true(fabs(first[i] - SEEDS / 2.0) < 4 * sqrt(SEEDS / 4.0));
-    assert_true(same < 5);
 }
 
 static void means_of_medians_by_hand(void **state)
@@ -515,8 +788,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_pair_is_a_case_and_its_anchor),
         TEST(windows_take_turns_on_the_sets),
+        TEST(instances_take_turns_on_the_sets),
         TEST(without_an_anchor),
         TEST(the_seed_makes_the_order),
+        TEST(the_device_does_not_wait),
+        TEST(a_baseline_is_a_lane),
+        TEST(three_lanes),
+        TEST(a_planted_lane_is_slower_by_that),
+        TEST(planted_on_the_cpu),
         TEST(calls_fill_the_window),
         TEST(a_coarse_timer_widens_the_window),
         TEST(kernels_too_fast_and_too_slow),
@@ -524,6 +803,7 @@ int main(void)
         TEST(warms_up_until_it_stands_still),
         TEST(events_time_single_calls),
         TEST(every_failure_is_clean),
+        TEST(permutations_are_all_there),
         TEST(orders_are_balanced),
         TEST(orders_are_shuffled),
         TEST(means_of_medians_by_hand),

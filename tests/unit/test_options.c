@@ -77,7 +77,7 @@ static void defaults(void **state)
     assert_string_equal(o.module, "attention");
     assert_string_equal(o.device, "auto");
     assert_string_equal(o.output, "results");
-    assert_true(o.timeout_s == 60 && o.rounds == 0 && o.format == KG_FORMAT_TEXT && o.color == KG_COLOR_AUTO);
+    assert_true(o.case_timeout_s == 60 && o.rounds == 0 && o.format == KG_FORMAT_TEXT && o.color == KG_COLOR_AUTO);
     assert_true(!o.require_device && !o.expectations && !o.junit && !o.cache && !o.reason && !o.git_sha);
     assert_true(!o.bless && !o.allow_dirty && !o.prune && !o.reset_best && !o.no_time && !o.time_every_seed);
     assert_true(!o.allow_undecided && !o.allow_undecided_new && !o.fail_fast && !o.verbose && !o.shuffle &&
@@ -94,9 +94,11 @@ static void commands(void **state)
     static const struct {
         const char *word;
         enum kg_command command;
-    } rows[] = { { "run", KG_COMMAND_RUN },       { "list", KG_COMMAND_LIST },        { "doctor", KG_COMMAND_DOCTOR },
-                 { "help", KG_COMMAND_HELP },     { "--help", KG_COMMAND_HELP },      { "version", KG_COMMAND_VERSION },
-                 { "worker", KG_COMMAND_WORKER }, { "--version", KG_COMMAND_VERSION } };
+    } rows[] = { { "run", KG_COMMAND_RUN },           { "list", KG_COMMAND_LIST },
+                 { "doctor", KG_COMMAND_DOCTOR },     { "resources", KG_COMMAND_RESOURCES },
+                 { "help", KG_COMMAND_HELP },         { "--help", KG_COMMAND_HELP },
+                 { "version", KG_COMMAND_VERSION },   { "worker", KG_COMMAND_WORKER },
+                 { "--version", KG_COMMAND_VERSION }, { "selfcheck", KG_COMMAND_SELFCHECK } };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         PARSED(rows[i].word);
@@ -108,6 +110,12 @@ static void commands(void **state)
     assert_int_equal(o.command, KG_COMMAND_VERSION);
     PARSED("worker", "--frobnicate", "4");
     assert_ptr_equal(o.arguments, words + 2);
+    PARSED("checkout", "HEAD~1", "a/folder");
+    assert_int_equal(o.command, KG_COMMAND_CHECKOUT);
+    assert_string_equal(o.arguments[0], "HEAD~1");
+    assert_string_equal(o.arguments[1], "a/folder");
+    PARSED("checkout", "--help");
+    assert_int_equal(o.command, KG_COMMAND_HELP);
 }
 
 static void flags(void **state)
@@ -131,6 +139,8 @@ static void flags(void **state)
     assert_string_equal(o.reason, "why");
     PARSED("run", "--reset-best", "--prune", "--bless", "--reason=why");
     assert_true(o.bless && !o.allow_dirty && o.prune && o.reset_best);
+    PARSED("run", "--against", "x.so", "--allow-removed");
+    assert_true(o.allow_removed);
 }
 
 static void texts(void **state)
@@ -142,7 +152,8 @@ static void texts(void **state)
     } rows[] = { { "--module", "a/b.so", &o.module },  { "--expectations", "goldens", &o.expectations },
                  { "--output", "out", &o.output },     { "--junit", "j.xml", &o.junit },
                  { "--cache", "cache", &o.cache },     { "--require-device", "h200", &o.require_device },
-                 { "--device", "cuda:12", &o.device }, { "--git-sha", "0123456789abcdefABCD", &o.git_sha } };
+                 { "--device", "cuda:12", &o.device }, { "--git-sha", "0123456789abcdefABCD", &o.git_sha },
+                 { "--against", "x.so", &o.against } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char joined[64];
         PARSED("run", rows[i].word, rows[i].value);
@@ -161,10 +172,13 @@ static void texts(void **state)
 static void numbers_and_words(void **state)
 {
     (void)state;
-    PARSED("run", "--timer", "event", "--l2", "cold", "--samples", "1", "--warmup", "0", "--rounds", "32",
+    PARSED("run", "--timer", "event", "--l2", "cold", "--samples", "1", "--warmup", "0", "--rounds", "16",
            "--threshold", "0.5", "--timeout", "86400");
     assert_true(o.timing.timer == KG_TIMER_EVENT && o.timing.l2 == KG_L2_COLD && o.timing.samples == 1);
-    assert_true(o.timing.warmup == 0 && o.rounds == 32 && o.timing.threshold_pct == 0.5 && o.timeout_s == 86400);
+    assert_true(o.timing.warmup == 0 && o.rounds == 16 && o.timing.threshold_pct == 0.5 && o.timeout_s == 86400);
+    assert_true(o.case_timeout_s == 60);
+    PARSED("run", "--bless", "--reason", "x", "--rounds", "32", "--case-timeout", "0.5");
+    assert_true(o.rounds == 32 && o.timeout_s == 0 && o.case_timeout_s == 0.5);
     PARSED("run", "--timer", "graph", "--l2", "warm", "--threshold", "1000");
     assert_true(o.timing.timer == KG_TIMER_GRAPH && o.timing.l2 == KG_L2_WARM && o.timing.threshold_pct == 1000);
     PARSED("run", "--format", "tap", "--color", "always");
@@ -177,6 +191,33 @@ static void numbers_and_words(void **state)
     assert_true(o.shuffle && o.shuffle_seed_given && o.shuffle_seed == UINT64_MAX);
     PARSED("run", "--shuffle", "7"); /* the seed is joined by '='; this is a pattern */
     assert_true(o.shuffle && !o.shuffle_seed_given && o.selection.n_patterns == 1);
+}
+
+/* Two builds are interleaved in windows, whatever timer their suites have. */
+static void against(void **state)
+{
+    (void)state;
+    PARSED("run", "a", "--against", "x.so", "--timer", "graph", "--allow-undecided", "--no-time");
+    assert_int_equal(o.timing.timer, KG_TIMER_GRAPH);
+    PARSED("run", "--against=x.so");
+    assert_int_equal(o.timing.timer, KG_TIMER_GRAPH);
+    PARSED("run");
+    assert_true(!o.against && !o.allow_removed && o.timing.timer == -1);
+}
+
+static void selfcheck(void **state)
+{
+    (void)state;
+    PARSED("selfcheck", "a", "--record", "blocks", "--rounds", "200", "--timeout", "60", "--library-path", "x");
+    assert_true(o.rounds == 200 && o.timeout_s == 60 && o.selection.n_patterns == 1 && !o.simulate);
+    assert_string_equal(o.record, "blocks");
+    PARSED("selfcheck", "--judge", "a", "--judge", "b", "--gates", "1000");
+    assert_true(o.n_judge == 2 && o.gates == 1000);
+    assert_string_equal(o.judge[1], "b");
+    PARSED("selfcheck", "--simulate", "--gates", "10000000");
+    assert_true(o.simulate && !o.noise && o.gates == 10000000);
+    PARSED("selfcheck", "--simulate=drift");
+    assert_string_equal(o.noise, "drift");
 }
 
 static void lists(void **state)
@@ -257,6 +298,8 @@ static void what_the_next_run_needs(void **state)
     again(" --timer event --l2 cold --samples 9 --warmup 0 --threshold 2.5 --rounds 4");
     PARSED("run", "--timer", "graph", "--l2", "warm", "--no-time");
     again(" --timer graph --l2 warm --no-time");
+    PARSED("run", "--against", "a b.so", "--allow-removed", "--timeout", "600", "--case-timeout", "90");
+    again(" --against 'a b.so' --allow-removed --timeout 600 --case-timeout 90");
 }
 
 static void one_line_does_not_change_the_next(void **state)
@@ -287,6 +330,12 @@ static void unknown_words(void **state)
     REFUSED("unknown option -v; see kgate --help", "run", "-v");
     REFUSED("--junit wants a value", "run", "--junit");
     REFUSED("kgate doctor takes no pattern", "doctor", "a");
+    REFUSED("kgate checkout wants REF and FOLDER", "checkout");
+    REFUSED("kgate checkout wants REF and FOLDER", "checkout", "HEAD");
+    REFUSED("kgate checkout wants REF and FOLDER", "checkout", "HEAD", "a", "b");
+    REFUSED("kgate checkout wants REF and FOLDER", "checkout", "", "a");
+    REFUSED("kgate checkout wants REF and FOLDER", "checkout", "HEAD", "");
+    REFUSED("unknown option --force; see kgate --help", "checkout", "--force", "HEAD", "a");
 }
 
 static void options_of_other_commands(void **state)
@@ -298,8 +347,13 @@ static void options_of_other_commands(void **state)
         "--warmup=1",        "--threshold=1", "--rounds=1",        "--require-device=x",
         "--allow-undecided", "--timeout=1",   "--fail-fast",       "--shuffle",
         "--verbose",         "--color=auto",  "--git-sha=0123456", "--knob=a=b",
-        "--cache=x"
+        "--cache=x",         "--against=x",   "--allow-removed",   "--case-timeout=1",
     };
+    static const char *const selfcheck_only[] = { "--record=x", "--judge=x", "--simulate", "--simulate=x",
+                                                  "--gates=9" };
+    static const char *const not_selfcheck[] = { "--bless",   "--timer=graph",    "--samples=1",
+                                                 "--junit=x", "--against=x",      "--fail-fast",
+                                                 "--no-time", "--expectations=x", "--allow-removed" };
     static const char *const selecting[] = { "--backend=x", "--seed=1",    "--set=a=1",
                                              "--exclude=x", "--shard=1/1", "--format=text" };
     char why[100];
@@ -315,6 +369,18 @@ static void options_of_other_commands(void **state)
                        selecting[i]);
         REFUSED(why, "doctor", selecting[i]);
         PARSED("list", selecting[i]);
+        PARSED("selfcheck", selecting[i]);
+    }
+    for (size_t i = 0; i < sizeof selfcheck_only / sizeof *selfcheck_only; i++) {
+        (void)snprintf(why, sizeof why, "%.*s does not go with this command", (int)strcspn(selfcheck_only[i], "="),
+                       selfcheck_only[i]);
+        REFUSED(why, "run", selfcheck_only[i]);
+        REFUSED(why, "list", selfcheck_only[i]);
+    }
+    for (size_t i = 0; i < sizeof not_selfcheck / sizeof *not_selfcheck; i++) {
+        (void)snprintf(why, sizeof why, "%.*s does not go with this command", (int)strcspn(not_selfcheck[i], "="),
+                       not_selfcheck[i]);
+        REFUSED(why, "selfcheck", not_selfcheck[i]);
     }
     REFUSED("--expectations does not go with this command", "list", "--expectations", "x");
     REFUSED("--library-path does not go with this command", "list", "--library-path", "x");
@@ -342,6 +408,7 @@ static void wrong_values(void **state)
     EACH(no_rounds, "--rounds", "--rounds %s: a whole number from 3 to 32 wanted", no_rounds[i])
     EACH(no_real, "--threshold", "--threshold %s: a number over 0 and at most 1000 wanted", no_real[i])
     EACH(no_real, "--timeout", "--timeout %s: a number over 0 and at most 86400 wanted", no_real[i])
+    EACH(no_real, "--case-timeout", "--case-timeout %s: a number over 0 and at most 86400 wanted", no_real[i])
     EACH(no_seed, "--seed", "--seed %s: not a whole number", no_seed[i])
     EACH(no_shard, "--shard", "--shard %s: I/N with 1 <= I <= N wanted", no_shard[i])
     EACH(no_device, "--device", "--device %s: auto, cpu, cuda or cuda:N wanted", no_device[i])
@@ -388,6 +455,19 @@ static void what_does_not_go_together(void **state)
     REFUSED("--bless does not go with --knob: a golden is of the knobs' fallbacks", "run", "--bless", "--reason", "x",
             "--knob", "a=b");
     REFUSED("--bless needs times: it does not go with --no-time", "run", "--bless", "--reason", "x", "--no-time");
+    REFUSED("--bless does not go with --against: a golden is of one build", "run", "--bless", "--reason", "x",
+            "--against", "x.so");
+    REFUSED("--rounds 17: at most 16, but for a bless", "run", "--rounds", "17");
+    REFUSED("--allow-removed goes with --against", "run", "--allow-removed");
+    REFUSED("--against: nothing given", "run", "--against", "");
+    REFUSED("--against does not go with --timer event", "run", "--against", "x.so", "--timer", "event");
+    REFUSED("--allow-undecided=new is of goldens: it does not go with --against", "run", "--against", "x.so",
+            "--allow-undecided=new");
+    REFUSED("--record, --judge and --simulate do not go together", "selfcheck", "--record", "a", "--judge", "b");
+    REFUSED("--record, --judge and --simulate do not go together", "selfcheck", "--simulate", "--judge", "b");
+    REFUSED("--record judges nothing: it does not go with --gates", "selfcheck", "--record", "a", "--gates", "9");
+    REFUSED("--simulate needs no cases: it takes no selection", "selfcheck", "--simulate", "a");
+    REFUSED("--simulate needs no cases: it takes no selection", "selfcheck", "--simulate", "--seed", "1");
     REFUSED(with_bless, "run", "--reason", "x");
     REFUSED(with_bless, "run", "--prune");
     REFUSED(with_bless, "run", "--reset-best");
@@ -403,13 +483,15 @@ static void what_does_not_go_together(void **state)
 static void the_help_names_every_option(void **state)
 {
     static const char *const names[] = {
-        "--module",          "--backend", "--seed",       "--set",          "--exclude",
-        "--shard",           "--device",  "--format",     "--bless",        "--reason",
-        "--allow-dirty",     "--prune",   "--reset-best", "--no-time",      "--time-every-seed",
-        "--expectations",    "--output",  "--junit",      "--timer",        "--l2",
-        "--samples",         "--warmup",  "--threshold",  "--rounds",       "--require-device",
-        "--allow-undecided", "--timeout", "--fail-fast",  "--shuffle",      "--verbose",
-        "--color",           "--git-sha", "--knob",       "--library-path", "--cache"
+        "--module",          "--backend",     "--seed",       "--set",          "--exclude",
+        "--shard",           "--device",      "--format",     "--bless",        "--reason",
+        "--allow-dirty",     "--prune",       "--reset-best", "--no-time",      "--time-every-seed",
+        "--expectations",    "--output",      "--junit",      "--timer",        "--l2",
+        "--samples",         "--warmup",      "--threshold",  "--rounds",       "--require-device",
+        "--allow-undecided", "--timeout",     "--fail-fast",  "--shuffle",      "--verbose",
+        "--color",           "--git-sha",     "--knob",       "--library-path", "--cache",
+        "--against",         "--record",      "--judge",      "--simulate",     "--gates",
+        "--allow-removed",   "--case-timeout"
     };
     char *text = NULL;
     size_t size = 0;
@@ -433,6 +515,8 @@ int main(void)
         TEST(flags),
         TEST(texts),
         TEST(numbers_and_words),
+        TEST(against),
+        TEST(selfcheck),
         TEST(lists),
         TEST(seeds_sweeps_and_shards),
         TEST(the_line_can_be_pasted),

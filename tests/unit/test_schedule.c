@@ -14,6 +14,7 @@
 enum { ROOM = 64 };
 
 static const kg_backend fast = { .name = "fast", .device = KG_CUDA }, plain = { .name = "plain", .device = KG_CUDA },
+                        prints = { .name = "prints", .device = KG_CUDA, .untimed = true },
                         loops = { .name = "loops", .device = KG_CPU }, tiles = { .name = "tiles", .device = KG_CPU };
 static const kg_xfail xfails[] = { { "speed/b/*/fast", "known" } };
 static const kg_suite speed = { .name = "speed", .cpu_anchor = &loops, .xfails = KG_LIST(xfails) },
@@ -324,7 +325,76 @@ static void a_job_takes_the_runs_settings(void **state)
     assert_true(job.library_paths == paths && job.n_library_paths == 1 && job.knobs == knobs && job.n_knobs == 2);
     assert_int_equal(job.timing.samples, 17);
     assert_string_equal(job.module, "a/module.so");
+    assert_string_equal(job.baseline, "");
+    assert_true(job.anchors);
     assert_string_equal(job.cache, "a/cache");
+}
+
+/* ---- against another build ----------------------------------------------------------------------------------- */
+
+/* Two cases of both builds and a new one; the golden pins what its backend chose. */
+static void a_job_against_has_both_builds(void **state)
+{
+    static const struct kg_module other_build = { .name = "old" };
+    static const kg_suite theirs = { .name = "speed" };
+    static struct kg_golden golden = { .key = "speed/a/plain", .pin = "engine 3" };
+    struct kg_twin twins[3] = { 0 };
+    struct kg_job_case room[ROOM];
+    (void)state;
+    add(&speed, 0, 0, &fast);
+    add(&speed, 0, 0, &plain);
+    add(&theirs, 1, 0, &fast)->is_new = true;
+    for (size_t i = 0; i < 3; i++) {
+        twins[i].candidate = results[i].of;
+        twins[i].candidate.suite = &theirs;
+    }
+    session.twins = (struct kg_twins){ .items = twins, .count = 3 };
+    session.goldens.items = &golden;
+    session.goldens.count = 1;
+    session.baseline.root = &other_build;
+    snprintf(session.module.path, sizeof session.module.path, "new.so");
+    snprintf(session.baseline.path, sizeof session.baseline.path, "old.so");
+    struct kg_job job = kg_schedule_job(&session);
+    assert_string_equal(job.module, "new.so");
+    assert_string_equal(job.baseline, "old.so");
+    assert_false(job.anchors);
+    snprintf(session.baseline_copy, sizeof session.baseline_copy, "copy.so");
+    assert_string_equal(kg_schedule_job(&session).baseline, "copy.so");
+
+    kg_schedule_correctness(&session, room, &job);
+    assert_int_equal(job.n_cases, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_ptr_equal(room[i].candidate.suite, &theirs);
+        assert_ptr_equal(room[i].of.suite, i < 2 ? &speed : &theirs);
+        assert_int_equal(room[i].is_new, i == 2);
+        assert_string_equal(room[i].pin, i == 1 ? "engine 3" : "");
+        assert_null(kg_schedule_golden(&session, &results[i])); /* pins, and judges nothing */
+    }
+    snprintf(results[0].baseline_pin, sizeof results[0].baseline_pin, "engine 4");
+    chosen("tt-");
+    job = round_of(1, room);
+    assert_int_equal(job.n_cases, 2);
+    for (size_t i = 0; i < 2; i++) {
+        assert_ptr_equal(room[i].candidate.suite, &theirs);
+        assert_string_equal(room[i].baseline_pin, room[i].index ? "engine 3" : "engine 4");
+    }
+}
+
+/* What the candidate's suite says of time, gates and failures that are known is not asked. */
+static void a_policy_against_is_the_baselines(void **state)
+{
+    static const struct kg_module other_build = { .name = "old" };
+    (void)state;
+    session.baseline.root = &other_build;
+    struct kg_result *r = add(&other, 0, 0, &tiles);
+    struct kg_twin twin = { .candidate = r->of };
+    twin.candidate.suite = &untimed;
+    session.twins = (struct kg_twins){ .items = &twin, .count = 1 };
+    struct kg_policy policy = kg_schedule_policy(&session, r);
+    assert_true(policy.against && policy.timed && policy.threshold_pct == 12);
+    r->is_new = true;
+    assert_false(kg_schedule_policy(&session, r).timed);
+    assert_string_equal(kg_schedule_policy(&session, add(&speed, 1, 0, &fast)).xfail, "known");
 }
 
 /* ---- policy ------------------------------------------------------------------------------------------------ */
@@ -335,7 +405,7 @@ static void policy_by_default(void **state)
     struct kg_policy policy = kg_schedule_policy(&session, add(&speed, 0, 0, &fast));
     assert_true(policy.threshold_pct == 2 && policy.creep_pct == 5);
     assert_string_equal(policy.device_uuid, "GPU-1");
-    assert_true(policy.min_blocks == 3 && policy.max_blocks == 12 && policy.timed && !policy.is_cpu_anchor);
+    assert_true(policy.max_blocks == KG_MAX_ROUNDS && policy.timed && !policy.is_cpu_anchor);
     assert_null(policy.xfail);
     assert_string_equal(policy.contract.timer, "graph");
     assert_string_equal(policy.contract.l2, "warm");
@@ -346,6 +416,7 @@ static void policy_by_default(void **state)
     assert_true(kg_schedule_policy(&session, add(&speed, 0, 0, &loops)).is_cpu_anchor);
     assert_string_equal(kg_schedule_policy(&session, add(&speed, 1, 0, &fast)).xfail, "known");
     assert_false(kg_schedule_policy(&session, add(&untimed, 2, 0, &fast)).timed);
+    assert_false(kg_schedule_policy(&session, add(&speed, 3, 0, &prints)).timed);
 }
 
 static void policy_of_the_suite_and_the_command_line(void **state)
@@ -361,10 +432,71 @@ static void policy_of_the_suite_and_the_command_line(void **state)
     options.rounds = 5;
     options.no_time = true;
     struct kg_policy policy = kg_schedule_policy(&session, gpu);
-    assert_true(policy.threshold_pct == 7.5 && policy.max_blocks == 5 && policy.min_blocks == 3 && !policy.timed);
+    assert_true(policy.threshold_pct == 7.5 && policy.max_blocks == 5 && !policy.timed);
     assert_true(kg_schedule_policy(&session, cpu).threshold_pct == 7.5);
     assert_string_equal(policy.contract.timer, "graph");
     assert_string_equal(policy.contract.l2, "warm");
+}
+
+/* What selfcheck found of this case on this machine; of another case or contract it says nothing. */
+static void policy_of_the_machine(void **state)
+{
+    struct kg_floor floor = { .key = "speed/a/fast",
+                              .uuid = "GPU-1",
+                              .driver = "580",
+                              .n_blocks = 9,
+                              .sd = { 0.01, 0, 0.0002 },
+                              .floor_pct = { 2, 0, 0.05 } };
+    (void)state;
+    struct kg_result *r = add(&speed, 0, 0, &fast), *beside = add(&speed, 0, 0, &plain);
+    snprintf(session.device.driver, sizeof session.device.driver, "580");
+    floor.contract = kg_schedule_policy(&session, r).contract;
+    session.floors = (struct kg_floors){ .items = &floor, .count = 1 };
+    struct kg_policy policy = kg_schedule_policy(&session, r);
+    assert_true(policy.machine_prior[KG_JUDGE_RAW].sd == 0.01 && policy.machine_prior[KG_JUDGE_RAW].blocks == 8);
+    assert_true(policy.machine_prior[KG_JUDGE_RATIO].blocks == 0 && policy.machine_floor_pct[KG_JUDGE_RATIO] == 0);
+    assert_true(policy.machine_prior[KG_JUDGE_AGAINST].sd == 0.0002);
+    assert_true(policy.machine_floor_pct[KG_JUDGE_RAW] == 2 && policy.machine_floor_pct[KG_JUDGE_AGAINST] == 0.05);
+    floor.n_blocks = 300; /* however much was seen then, what is seen now counts */
+    assert_true(kg_schedule_policy(&session, r).machine_prior[KG_JUDGE_RAW].blocks == 12);
+    assert_true(kg_schedule_policy(&session, beside).machine_prior[KG_JUDGE_RAW].blocks == 0);
+    options.timing.l2 = KG_L2_COLD;
+    assert_true(kg_schedule_policy(&session, r).machine_floor_pct[KG_JUDGE_RAW] == 0);
+}
+
+/* ---- what is refused once the plan is known ------------------------------------------------------------------- */
+
+static void thresholds_under_the_floor(void **state)
+{
+    static struct kg_golden golden = { .key = "speed/a/fast", .judge = KG_JUDGE_RAW };
+    static const struct kg_module other_build = { .name = "old" };
+    struct kg_floor floor = { .key = "speed/a/fast", .uuid = "GPU-1", .n_blocks = 9, .floor_pct = { 2.5, 0, 0.25 } };
+    kg_error error = { 0 };
+    (void)state;
+    struct kg_result *r = add(&speed, 0, 0, &fast);
+    add(&speed, 0, 0, &plain);
+    floor.contract = kg_schedule_policy(&session, r).contract;
+    session.floors = (struct kg_floors){ .items = &floor, .count = 1 };
+    assert_int_equal(kg_session_check(&session, &error), KG_OK); /* the suite's 2% */
+    options.timing.threshold_pct = 2;
+    assert_int_equal(kg_session_check(&session, &error), KG_OK); /* no golden: nothing is judged */
+    session.goldens.items = &golden;
+    session.goldens.count = 1;
+    assert_int_equal(kg_session_check(&session, &error), KG_EINVAL);
+    assert_string_equal(error.text, "--threshold 2 is under the noise floor of speed/a/s0/fast on this machine: 2.5% "
+                                    "(kgate selfcheck)");
+    options.timing.threshold_pct = 2.5;
+    assert_int_equal(kg_session_check(&session, &error), KG_OK);
+    session.baseline.root = &other_build;
+    options.timing.threshold_pct = 0.25;
+    assert_int_equal(kg_session_check(&session, &error), KG_OK);
+    options.timing.threshold_pct = 0.2;
+    assert_int_equal(kg_session_check(&session, &error), KG_EINVAL);
+    r->outcome = KG_ABSENT;
+    assert_int_equal(kg_session_check(&session, &error), KG_OK);
+    r->outcome = KG_RAN;
+    options.no_time = true;
+    assert_int_equal(kg_session_check(&session, &error), KG_OK);
 }
 
 static void timing_of_a_suite(void **state)
@@ -373,10 +505,10 @@ static void timing_of_a_suite(void **state)
     struct kg_timing_overrides none = { -1, -1, -1, -1, -1 };
     struct kg_timing timing = kg_timing_of(&speed, KG_CUDA, &none);
     assert_true(timing.timer == KG_TIMER_GRAPH && timing.l2 == KG_L2_WARM && timing.warmup == 200);
-    assert_true(timing.samples == 500 && timing.window_us == 200 && timing.block_us == 200e3 &&
-                timing.placements == 32);
+    assert_true(timing.samples == 500 && timing.window_us == 200 && timing.placements == 32);
+    assert_true(timing.lane_us >= 100 * timing.window_us); /* enough windows for a median */
     timing = kg_timing_of(&speed, KG_CPU, &none);
-    assert_true(timing.window_us == 250 && timing.block_us == 400e3 && timing.placements == 4);
+    assert_true(timing.window_us == 250 && timing.placements == 4 && timing.lane_us >= 100 * timing.window_us);
     timing = kg_timing_of(&other, KG_CUDA, &none);
     assert_true(timing.timer == KG_TIMER_EVENT && timing.l2 == KG_L2_COLD && timing.warmup == 7 && timing.samples == 9);
     timing = kg_timing_of(&other, KG_CUDA, &(struct kg_timing_overrides){ -1, -1, 0, 3, -1 });
@@ -401,7 +533,11 @@ int main(void)
         TEST(a_timed_case_takes_what_ran),
         TEST(correctness_takes_all_that_can_run),
         TEST(a_job_takes_the_runs_settings),
+        TEST(a_job_against_has_both_builds),
+        TEST(a_policy_against_is_the_baselines),
         TEST(policy_by_default),
+        TEST(policy_of_the_machine),
+        TEST(thresholds_under_the_floor),
         TEST(policy_of_the_suite_and_the_command_line),
         TEST(timing_of_a_suite),
     };

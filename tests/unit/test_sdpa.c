@@ -103,6 +103,19 @@ static void costs_of_a_call(void **state)
     struct sdpa p = { .B = 2, .H = 8, .Hkv = 2, .S = 16, .Skv = 32, .D = 64, .dtype = KG_BF16 };
     assert_true(sdpa_forward.bytes(&p) == 2.0 * 64 * (2 * (2 * 8 * 16) + 2 * (2 * 2 * 32)));
     assert_true(sdpa_forward.queries(&p) == 2 * 8 * 16);
+    p.dtype = KG_E4M3; /* what is read has a byte an element, what is written two */
+    assert_true(sdpa_forward.bytes(&p) == 64 * (3.0 * (2 * 8 * 16) + 2 * (2 * 2 * 32)));
+}
+
+static void tensors_of_8_bit_problems_are_fp16(void **state)
+{
+    (void)state;
+    const struct sdpa p = { .B = 1, .H = 2, .S = 3, .D = 64, .dtype = KG_E4M3 };
+    kg_tensor tensors[KG_MAX_TENSORS] = { 0 };
+    int count = 0;
+    assert_int_equal(sdpa_forward.tensors(&p, tensors, &count), KG_OK);
+    for (int i = 0; i < SDPA_TENSORS; i++)
+        assert_int_equal(tensors[i].dtype, KG_F16);
 }
 
 static void check_says(struct sdpa p, const char *why)
@@ -127,7 +140,7 @@ static void problems_that_cannot_be(void **state)
     check_says(p, "H is 6, not divisible by Hkv = 12");
     p = good;
     p.dtype = KG_F32;
-    check_says(p, "dtype must be f16 or bf16");
+    check_says(p, "dtype must be f16, bf16 or e4m3");
     p.dtype = (enum kg_dtype)0;
     check_says(p, "dtype is not given");
     p = good;
@@ -434,6 +447,7 @@ int main(void)
         cmocka_unit_test(floats_are_rounded_as_the_inputs_are),
         cmocka_unit_test(scales),
         cmocka_unit_test(costs_of_a_call),
+        cmocka_unit_test(tensors_of_8_bit_problems_are_fp16),
         cmocka_unit_test(problems_that_cannot_be),
         cmocka_unit_test(tensors_of_a_call),
         cmocka_unit_test(the_reference_by_hand),

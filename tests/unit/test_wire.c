@@ -98,6 +98,17 @@ static bool same_double(double a, double b)
 
 /* ---- devices ----------------------------------------------------------------------------------------------- */
 
+static void same_state(const struct kg_device_state *a, const struct kg_device_state *b)
+{
+    assert_true(a->sm_clock_mhz == b->sm_clock_mhz && a->memory_clock_mhz == b->memory_clock_mhz);
+    assert_true(a->temperature_c == b->temperature_c && a->utilisation_pct == b->utilisation_pct);
+    assert_true(a->power_w == b->power_w && a->power_limit_w == b->power_limit_w);
+    assert_true(a->throttle_reasons == b->throttle_reasons && a->other_processes == b->other_processes);
+    assert_true(a->sm_clock_mhz_max == b->sm_clock_mhz_max && a->power_limit_default_w == b->power_limit_default_w);
+    assert_true(a->virtualisation == b->virtualisation && a->persistence_off == b->persistence_off);
+    assert_int_equal(a->mig, b->mig);
+}
+
 static void devices(void **state)
 {
     (void)state;
@@ -121,13 +132,21 @@ static void devices(void **state)
           .driver = "580.159.03" },
         { .kind = KG_CPU, .peak_flops = INFINITY },
     };
+    const struct kg_device_health health[2] = {
+        { .idle = { 345, 2619, 31, 0, 75.5, 650, 1, 2, 1980, 700, 1, 1, 0 },
+          .work = { 1980, 2619, 41, 97, 410.5, 650, 0x104, 3, 1980, 700, 2, 0, 1 },
+          .nvml = "12.580.159.03" },
+        { .idle = kg_device_state_unknown(), .work = kg_device_state_unknown() },
+    };
     kg_device got[2];
+    struct kg_device_health got_health[2];
     int count = 0;
     size_t length = 0;
-    kg_wire_devices(pipe_file, sent, 2, "");
+    kg_wire_devices(pipe_file, sent, health, 2, "");
     char *line = line_written(&length);
     memset(got, 0x55, sizeof got);
-    assert_int_equal(kg_wire_read_devices(line, length, got, 2, &count, NULL), KG_OK);
+    memset(got_health, 0x55, sizeof got_health);
+    assert_int_equal(kg_wire_read_devices(line, length, got, got_health, 2, &count, NULL), KG_OK);
     assert_int_equal(count, 2);
     for (int i = 0; i < 2; i++) {
         assert_true(got[i].kind == sent[i].kind && got[i].index == sent[i].index && got[i].units == sent[i].units);
@@ -140,8 +159,11 @@ static void devices(void **state)
         assert_string_equal(got[i].arch, sent[i].arch);
         assert_string_equal(got[i].uuid, sent[i].uuid);
         assert_string_equal(got[i].driver, sent[i].driver);
+        same_state(&got_health[i].idle, &health[i].idle);
+        same_state(&got_health[i].work, &health[i].work);
+        assert_string_equal(got_health[i].nvml, health[i].nvml);
     }
-    assert_int_equal(kg_wire_read_devices(line, length, got, 1, &count, NULL), KG_OK);
+    assert_int_equal(kg_wire_read_devices(line, length, got, got_health, 1, &count, NULL), KG_OK);
     assert_int_equal(count, 1);
     free(line);
 }
@@ -150,14 +172,15 @@ static void no_devices(void **state)
 {
     (void)state;
     kg_device got[1];
+    struct kg_device_health got_health[1];
     kg_error error = { 0 };
     int count = 77;
     size_t length = 0;
-    kg_wire_devices(pipe_file, NULL, 0, "no driver");
+    kg_wire_devices(pipe_file, NULL, NULL, 0, "no driver");
     char *line = line_written(&length);
-    assert_int_equal(kg_wire_read_devices(line, length, got, 1, &count, &error), KG_EUNSUPPORTED);
+    assert_int_equal(kg_wire_read_devices(line, length, got, got_health, 1, &count, &error), KG_EUNSUPPORTED);
     assert_string_equal(error.text, "no driver");
-    assert_int_equal(kg_wire_read_devices("junk", 4, got, 1, &count, &error), KG_EINVAL);
+    assert_int_equal(kg_wire_read_devices("junk", 4, got, got_health, 1, &count, &error), KG_EINVAL);
     assert_int_equal(count, 77);
     free(line);
 }
@@ -188,6 +211,9 @@ static void notes(void **state)
     kg_wire_note(pipe_file, KG_MESSAGE_BROKEN, 1, text);
     assert_int_equal(heard(KG_MESSAGE_BROKEN)->outcome, KG_BROKEN);
     assert_string_equal(r->note, text);
+    kg_wire_note(pipe_file, KG_MESSAGE_LOST, 1, "no more");
+    assert_int_equal(heard(KG_MESSAGE_LOST)->outcome, KG_ABSENT);
+    assert_string_equal(r->note, "no more");
     char longer[2 * sizeof r->note];
     memset(longer, 'x', sizeof longer);
     longer[sizeof longer - 1] = '\0';
@@ -204,6 +230,8 @@ static void ready(void **state)
     snprintf(sent->anchor_identity, sizeof sent->anchor_identity, "anchor code");
     snprintf(sent->pin, sizeof sent->pin, "{\"engine\":8}");
     snprintf(sent->anchor_pin, sizeof sent->anchor_pin, "engine 3");
+    snprintf(sent->baseline_identity, sizeof sent->baseline_identity, "baseline code");
+    snprintf(sent->baseline_pin, sizeof sent->baseline_pin, "engine 5");
     snprintf(sent->knobs, sizeof sent->knobs, "tile=4");
     snprintf(sent->note, sizeof sent->note, "a note");
     sent->launch =
@@ -217,16 +245,23 @@ static void ready(void **state)
     assert_string_equal(r->anchor_identity, sent->anchor_identity);
     assert_string_equal(r->pin, sent->pin);
     assert_string_equal(r->anchor_pin, sent->anchor_pin);
+    assert_string_equal(r->baseline_identity, sent->baseline_identity);
+    assert_string_equal(r->baseline_pin, sent->baseline_pin);
+    assert_false(r->is_new);
     assert_string_equal(r->knobs, sent->knobs);
     assert_string_equal(r->note, sent->note);
     assert_memory_equal(&r->launch, &sent->launch, sizeof r->launch);
-    sent->anchor_identity[0] = sent->anchor_pin[0] =
-        '\0'; /* a worker that did not time does not know it: what is known stays */
+    /* A worker that did not time does not know what was beside the case: what is known stays. */
+    sent->anchor_identity[0] = sent->anchor_pin[0] = sent->baseline_identity[0] = sent->baseline_pin[0] = '\0';
+    sent->is_new = true; /* the baseline does not run it after all */
     sent->launch.n_names = 1;
     kg_wire_ready(pipe_file, 1, sent);
     (void)heard(KG_MESSAGE_READY);
     assert_string_equal(r->anchor_identity, "anchor code");
     assert_string_equal(r->anchor_pin, "engine 3");
+    assert_string_equal(r->baseline_identity, "baseline code");
+    assert_string_equal(r->baseline_pin, "engine 5");
+    assert_true(r->is_new);
     assert_int_equal(r->launch.n_names, 1);
     free(sent);
 }
@@ -262,14 +297,6 @@ static void figures(void **state)
 
 /* ---- blocks ------------------------------------------------------------------------------------------------ */
 
-static void same_state(const struct kg_device_state *a, const struct kg_device_state *b)
-{
-    assert_true(a->sm_clock_mhz == b->sm_clock_mhz && a->memory_clock_mhz == b->memory_clock_mhz);
-    assert_true(a->temperature_c == b->temperature_c && a->utilisation_pct == b->utilisation_pct);
-    assert_true(a->power_w == b->power_w && a->power_limit_w == b->power_limit_w);
-    assert_true(a->throttle_reasons == b->throttle_reasons && a->other_processes == b->other_processes);
-}
-
 static void block_there_and_back(const struct kg_block *sent, double tick_us)
 {
     kg_wire_block(pipe_file, 1, sent, tick_us);
@@ -278,12 +305,21 @@ static void block_there_and_back(const struct kg_block *sent, double tick_us)
     assert_true(got->round == sent->round && got->calls == sent->calls && same_double(r->tick_us, tick_us));
     assert_true(same_double(got->p50_us, sent->p50_us) && same_double(got->anchor_p50_us, sent->anchor_p50_us));
     assert_true(same_double(got->log_ratio, sent->log_ratio));
+    assert_true(same_double(got->baseline_p50_us, sent->baseline_p50_us));
+    assert_true(same_double(got->log_against, sent->log_against));
+    assert_true(same_double(got->planted_pct, sent->planted_pct));
+    assert_true(same_double(got->planted_p50_us, sent->planted_p50_us));
+    assert_true(same_double(got->log_planted, sent->log_planted));
+    assert_true(same_double(got->span_us, sent->span_us) && same_double(got->busy_us, sent->busy_us));
     assert_int_equal(got->n_samples, sent->n_samples);
     assert_int_equal(got->n_anchor_samples, sent->n_anchor_samples);
+    assert_int_equal(got->n_baseline_samples, sent->n_baseline_samples);
     for (size_t i = 0; i < sent->n_samples; i++)
         assert_true(same_double(got->samples_us[i], sent->samples_us[i]));
     for (size_t i = 0; i < sent->n_anchor_samples; i++)
         assert_true(same_double(got->anchor_samples_us[i], sent->anchor_samples_us[i]));
+    for (size_t i = 0; i < sent->n_baseline_samples; i++)
+        assert_true(same_double(got->baseline_samples_us[i], sent->baseline_samples_us[i]));
     same_state(&got->before, &sent->before);
     same_state(&got->after, &sent->after);
 }
@@ -291,24 +327,34 @@ static void block_there_and_back(const struct kg_block *sent, double tick_us)
 static void blocks(void **state)
 {
     (void)state;
-    double samples[] = { 0.1, 1.0 / 3, 1e6 }, anchor[] = { 2.0 / 3, 5 };
+    double samples[] = { 0.1, 1.0 / 3, 1e6 }, anchor[] = { 2.0 / 3, 5 }, baseline[] = { 4.0 / 3 };
     struct kg_block block = { .round = 4,
                               .calls = 67,
                               .p50_us = 0.1 + 0.2,
                               .anchor_p50_us = 1 / 7.0,
                               .log_ratio = log(0.6),
+                              .baseline_p50_us = 2 / 7.0,
+                              .log_against = log(0.7),
+                              .planted_pct = 0.5,
+                              .planted_p50_us = 3 / 7.0,
+                              .log_planted = log(0.8),
+                              .span_us = 1e5 / 3,
+                              .busy_us = 9e4 / 3,
+                              .n_baseline_samples = 1,
+                              .baseline_samples_us = baseline,
                               .n_samples = 3,
                               .n_anchor_samples = 2,
                               .samples_us = samples,
                               .anchor_samples_us = anchor,
-                              .before = { 1980, 3201, 45, 100, 698.25, 700, INT64_C(1) << 52, 2 },
-                              .after = { -1, -1, -1, -1, -1, -1, -1, -1 } };
+                              .before = { 1980, 3201, 45, 100, 698.25, 700, INT64_C(1) << 52, 2, 1995, 650.5, 1, 0, 1 },
+                              .after = { -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 } };
     block_there_and_back(&block, 0.032);
-    block.n_anchor_samples = 0;
-    block.anchor_p50_us = block.log_ratio = 0;
+    block.n_anchor_samples = block.n_baseline_samples = 0;
+    block.anchor_p50_us = block.log_ratio = block.baseline_p50_us = block.log_against = 0;
     block_there_and_back(&block, 1);
     assert_int_equal(results[1].n_blocks, 2);
     assert_null(results[1].blocks[1].anchor_samples_us);
+    assert_null(results[1].blocks[1].baseline_samples_us);
 }
 
 /* A time of 0 or NaN must arrive as what it is: read as a ratio of 0 it would be one that passes. */
@@ -320,8 +366,8 @@ static void blocks_of_no_number(void **state)
         .p50_us = NAN, .anchor_p50_us = INFINITY, .log_ratio = -INFINITY, .n_samples = 3, .samples_us = samples
     };
     block_there_and_back(&block, NAN);
-    block.log_ratio = NAN;
-    block.anchor_p50_us = NAN;
+    block.log_ratio = block.log_against = NAN;
+    block.anchor_p50_us = block.baseline_p50_us = NAN;
     block_there_and_back(&block, 1);
 }
 
@@ -423,7 +469,12 @@ static void the_job(void **state)
     snprintf(cases[1].backend, sizeof cases[1].backend, "cudnn");
     snprintf(cases[1].pin, sizeof cases[1].pin, "engine 8");
     snprintf(cases[1].anchor_pin, sizeof cases[1].anchor_pin, "engine 3");
+    snprintf(cases[1].baseline_pin, sizeof cases[1].baseline_pin, "engine 5");
+    cases[2].is_new = true;
+    cases[3].planted_pct = 0.5;
     struct kg_job job = { .module = "a/module.so",
+                          .baseline = "b/module.so",
+                          .anchors = true,
                           .kind = KG_CUDA,
                           .device = 3,
                           .round = 7,
@@ -440,6 +491,8 @@ static void the_job(void **state)
     write_job(&job);
     assert_int_equal(kg_wire_read_job(pipe_file, &got, NULL), KG_OK);
     assert_string_equal(got.job.module, "a/module.so");
+    assert_string_equal(got.job.baseline, "b/module.so");
+    assert_true(got.job.anchors);
     assert_string_equal(got.job.cache, "a/cache");
     assert_true(got.job.kind == KG_CUDA && got.job.device == 3 && got.job.round == 7);
     assert_true(got.job.order_seed == UINT64_MAX - 5);
@@ -448,7 +501,7 @@ static void the_job(void **state)
     assert_true(got.job.n_library_paths == 2 && got.job.n_knobs == 1 && got.job.n_cases == 0);
     assert_string_equal(got.job.library_paths[1], "b \"quoted\"");
     assert_string_equal(got.job.knobs[0], "tile=4");
-    assert_int_equal(kg_wire_resolve_job(&got, &module, NULL), KG_OK);
+    assert_int_equal(kg_wire_resolve_job(&got, &module, NULL, NULL), KG_OK);
     assert_int_equal(got.job.n_cases, 4);
     for (size_t i = 0; i < 4; i++) {
         const struct kg_job_case *one = &got.job.cases[i];
@@ -460,6 +513,9 @@ static void the_job(void **state)
         assert_string_equal(one->backend, cases[i].backend);
         assert_string_equal(one->pin, cases[i].pin);
         assert_string_equal(one->anchor_pin, cases[i].anchor_pin);
+        assert_string_equal(one->baseline_pin, cases[i].baseline_pin);
+        assert_true(one->is_new == cases[i].is_new && one->planted_pct == cases[i].planted_pct);
+        assert_memory_equal(&one->of, &one->candidate, sizeof one->of); /* no baseline was loaded */
     }
     kg_wire_job_done(&got);
 }
@@ -478,7 +534,7 @@ static void cases_of_a_shape_share_its_problem(void **state)
     write_job(&job);
     assert_int_equal(kg_wire_read_job(pipe_file, &got, NULL), KG_OK);
     assert_true(got.job.timing.timer == -1 && got.job.timing.threshold_pct == -1 && got.job.n_knobs == 0);
-    assert_int_equal(kg_wire_resolve_job(&got, &module, NULL), KG_OK);
+    assert_int_equal(kg_wire_resolve_job(&got, &module, NULL, NULL), KG_OK);
     const struct kg_job_case *c = got.job.cases;
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(((const struct problem *)c[i].of.problem)->n, n[i]);
@@ -486,6 +542,48 @@ static void cases_of_a_shape_share_its_problem(void **state)
     assert_int_equal(c[0].of.shape_ordinal, c[1].of.shape_ordinal);
     assert_true(c[1].of.problem != c[2].of.problem && c[2].of.problem != c[3].of.problem);
     assert_true(c[1].of.shape_ordinal != c[2].of.shape_ordinal && c[2].of.shape_ordinal != c[3].of.shape_ordinal);
+    kg_wire_job_done(&got);
+}
+
+/* The baseline's case is `of`, the module's the candidate, each with its build's problem; a new case has the module's
+ * alone. */
+static void cases_of_two_builds(void **state)
+{
+    (void)state;
+    static const struct problem its_rows[] = { { "one", 11 } };
+    kg_suite its_suite = suite;
+    its_suite.shapes = (kg_table)KG_TABLE(its_rows);
+    const kg_suite *const its_suites[] = { &its_suite };
+    struct kg_module baseline = module;
+    baseline.suites = its_suites;
+    struct kg_job_case cases[] = { case_of(0, "one", &fast, 0), case_of(1, "one", &fast, 1),
+                                   case_of(2, "two", &fast, 0), case_of(3, "one", &fast, 2) };
+    cases[2].is_new = true;
+    struct kg_job job = { .module = "m", .baseline = "b", .cases = cases, .n_cases = 4 };
+    struct kg_wire_job got;
+    write_job(&job);
+    assert_int_equal(kg_wire_read_job(pipe_file, &got, NULL), KG_OK);
+    assert_int_equal(kg_wire_resolve_job(&got, &module, &baseline, NULL), KG_OK);
+    const struct kg_job_case *c = got.job.cases;
+    for (size_t i = 0; i < 4; i++) {
+        const bool is_new = i == 2;
+        assert_true(c[i].candidate.suite == &suite && c[i].of.suite == (is_new ? &suite : &its_suite));
+        assert_int_equal(((const struct problem *)c[i].candidate.problem)->n, is_new ? 2 : 1);
+        assert_int_equal(((const struct problem *)c[i].of.problem)->n, is_new ? 2 : 11);
+        assert_true(c[i].candidate.seed == cases[i].of.seed && c[i].of.seed == cases[i].of.seed);
+    }
+    assert_ptr_equal(c[0].of.problem, c[1].of.problem); /* one fixture */
+    assert_ptr_equal(c[0].candidate.problem, c[1].candidate.problem);
+    assert_ptr_equal(c[2].of.problem, c[2].candidate.problem);
+    kg_wire_job_done(&got);
+    cases[2].is_new = false; /* then the baseline must have it */
+    kg_error error = { 0 };
+    rewind(pipe_file);
+    assert_int_equal(ftruncate(fileno(pipe_file), 0), 0);
+    write_job(&job);
+    assert_int_equal(kg_wire_read_job(pipe_file, &got, NULL), KG_OK);
+    assert_int_equal(kg_wire_resolve_job(&got, &module, &baseline, &error), KG_EINVAL);
+    assert_string_equal(error.text, "suite main has no row two");
     kg_wire_job_done(&got);
 }
 
@@ -500,7 +598,7 @@ static void large_jobs_arrive_whole(void **state)
         cases[i] = case_of(i, i % 2 ? "one" : "two", &fast, i);
     write_job(&job);
     assert_int_equal(kg_wire_read_job(pipe_file, &got, NULL), KG_OK);
-    assert_int_equal(kg_wire_resolve_job(&got, &module, NULL), KG_OK);
+    assert_int_equal(kg_wire_resolve_job(&got, &module, NULL, NULL), KG_OK);
     assert_int_equal(got.job.n_cases, MANY);
     for (size_t i = 0; i < MANY; i++)
         assert_true(got.job.cases[i].index == i && got.job.cases[i].of.seed == i);
@@ -518,7 +616,7 @@ static void job_refused(struct kg_job_case one, const struct kg_module *its_modu
     assert_int_equal(ftruncate(fileno(pipe_file), 0), 0);
     write_job(&job);
     assert_int_equal(kg_wire_read_job(pipe_file, &got, NULL), KG_OK);
-    int status = kg_wire_resolve_job(&got, its_module, &error);
+    int status = kg_wire_resolve_job(&got, its_module, NULL, &error);
     assert_int_equal(status, why ? KG_EINVAL : KG_OK);
     assert_string_equal(error.text, why ? why : "");
     kg_wire_job_done(&got);
@@ -568,6 +666,7 @@ int main(void)
         TEST(garbage_is_not_listened_to),
         TEST(the_job),
         TEST(cases_of_a_shape_share_its_problem),
+        TEST(cases_of_two_builds),
         TEST(large_jobs_arrive_whole),
         TEST(jobs_of_another_module),
     };

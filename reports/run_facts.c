@@ -1,0 +1,121 @@
+/* run_facts.c -- what reports derive from a whole run: its build, its machine, the device's use. */
+#include "run_facts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "facts.h"
+
+const char *kg_fact_sha(const struct kg_run *run)
+{
+    return run->module->git_sha && *run->module->git_sha ? run->module->git_sha : run->git.sha;
+}
+
+bool kg_fact_dirty(const struct kg_run *run)
+{
+    return run->module->git_sha && *run->module->git_sha ? run->module->git_dirty : run->git.dirty;
+}
+
+bool kg_fact_first_of_suite(const struct kg_run *run, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (kg_fact_same_suite(&run->results[i], &run->results[index]))
+            return false;
+    return true;
+}
+
+/* Minor capability that code for `arch` was made for, or -1 where this device cannot load it: code runs on its major
+ * number from its minor number upwards, 'a' code on that very number only. */
+static int loadable_minor(const char *arch, const kg_device *device)
+{
+    int number = 0, length = 0;
+    if (sscanf(arch, "sm_%d%n", &number, &length) != 1 || number / 10 != device->cc_major)
+        return -1;
+    bool exact = arch[length] == 'a';
+    int minor = number % 10;
+    return minor == device->cc_minor || (!exact && minor < device->cc_minor) ? minor : -1;
+}
+
+const kg_kernel *kg_fact_kernel(const struct kg_run *run, const char *name)
+{
+    const kg_kernel *found = NULL;
+    int found_minor = -1;
+    for (size_t i = 0; i < run->module->n_kernels; i++) {
+        const kg_kernel *kernel = &run->module->kernels[i];
+        int minor = loadable_minor(kernel->arch, &run->device);
+        if (minor > found_minor && !strcmp(kernel->name, name)) {
+            found = kernel;
+            found_minor = minor;
+        }
+    }
+    return found;
+}
+
+static void take_state(struct kg_steadiness *steady, const struct kg_device_state *state)
+{
+    const kg_noise_set held = kg_noise_of_state(state);
+    steady->throttles |= held & kg_noise_throttles();
+    steady->setting |= held & kg_noise_settings();
+    if (state->sm_clock_mhz <= 0)
+        return;
+    if (!steady->clock_min_mhz || state->sm_clock_mhz < steady->clock_min_mhz)
+        steady->clock_min_mhz = state->sm_clock_mhz;
+    if (state->sm_clock_mhz > steady->clock_max_mhz)
+        steady->clock_max_mhz = state->sm_clock_mhz;
+}
+
+struct kg_steadiness kg_fact_steadiness(const struct kg_run *run)
+{
+    struct kg_steadiness steady = { 0 };
+    for (size_t i = 0; i < run->n_results; i++) {
+        for (int k = 0; k < run->results[i].n_blocks; k++) {
+            const struct kg_block *block = &run->results[i].blocks[k];
+            take_state(&steady, &block->before);
+            take_state(&steady, &block->after);
+            steady.blocks++;
+            steady.throttled += (kg_noise_of_block(block) & kg_noise_throttles()) != 0;
+            steady.shared += block->before.other_processes > 0 || block->after.other_processes > 0;
+        }
+    }
+    if (!steady.blocks) { /* an untimed run: the ends of the run are all there is */
+        take_state(&steady, &run->state_before);
+        take_state(&steady, &run->state_after);
+    }
+    return steady;
+}
+
+struct kg_device_use kg_fact_use(const struct kg_run *run, int round)
+{
+    struct kg_device_use use = { 0 };
+    for (size_t i = 0; i < run->n_results; i++) {
+        for (int k = 0; k < run->results[i].n_blocks; k++) {
+            const struct kg_block *block = &run->results[i].blocks[k];
+            if ((round && block->round != round) || !(block->span_us > 0))
+                continue;
+            use.blocks++;
+            use.span_s += block->span_us * 1e-6;
+            use.busy_s += block->busy_us * 1e-6;
+        }
+    }
+    use.idle_pct = use.blocks ? 100 * (1 - use.busy_s / use.span_s) : NAN;
+    return use;
+}
+
+int kg_fact_rounds(const struct kg_run *run)
+{
+    int last = 0;
+    for (size_t i = 0; i < run->n_results; i++)
+        for (int k = 0; k < run->results[i].n_blocks; k++)
+            if (run->results[i].blocks[k].round > last)
+                last = run->results[i].blocks[k].round;
+    return last;
+}
+
+size_t kg_fact_stopped(const struct kg_run *run)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < run->n_results; i++)
+        count += run->results[i].stopped;
+    return count;
+}

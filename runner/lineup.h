@@ -1,0 +1,46 @@
+/* lineup.h -- the subjects of one case: what is gated, and what stands beside it while it is timed. */
+#ifndef KG_LINEUP_H
+#define KG_LINEUP_H
+
+#include "job.h"
+#include "measure.h"
+#include "module.h"
+
+struct kg_lineup {
+    struct kg_host_state *host;
+    struct kg_fixture *fixture; /* of the case, where the job has a baseline the baseline's */
+    const struct kg_job_case *one;
+    struct kg_loaded *module, *baseline;  /* baseline NULL: none, or it has no such case */
+    struct kg_subject subjects[KG_LANES]; /* without a backend: takes no part */
+};
+
+/* Each prepares one subject. KG_EUNSUPPORTED and why: it cannot run here. */
+int kg_lineup_case(struct kg_lineup *lineup, kg_error *ret_error);
+int kg_lineup_baseline(struct kg_lineup *lineup, kg_error *ret_error);
+int kg_lineup_planted(struct kg_lineup *lineup, kg_error *ret_error); /* as the case, prepared once more */
+/* KG_ENOTFOUND without a text: the suite has none, or it is the case itself. */
+int kg_lineup_anchor(struct kg_lineup *lineup, kg_error *ret_error);
+
+void kg_lineup_drop(struct kg_lineup *lineup, int lane);
+void kg_lineup_done(struct kg_lineup *lineup);
+
+/* Buffers of their own for all that take part. */
+int kg_lineup_make_rings(struct kg_lineup *lineup, const struct kg_timing *timing, uint64_t seed, kg_error *ret_error);
+
+/* How many instances of a build a lane is measured with: KG_INSTANCES where a launch has several nodes, since what such
+ * a launch takes differs by per cents from one image of the same code to the next; otherwise 1. Pure. */
+int kg_instances_of(const struct kg_launch_info *launch, enum kg_device_kind kind, const struct kg_timing *timing);
+
+/* After the rings are made and all but the planted lane was launched. Prepares the further instances of each lane, in
+ * an order drawn by the seed, and launches each once. KG_EINVAL: one does not run what the first runs. On failure
+ * ret_lane is whose it is. */
+int kg_lineup_add_instances(struct kg_lineup *lineup, const struct kg_timing *timing, uint64_t seed, int *ret_lane,
+                            kg_error *ret_error);
+
+/* What the baseline or the anchor runs; launches it once, since a first launch should not stand in a capture. */
+int kg_lineup_identity(struct kg_lineup *lineup, int lane, char *ret_text, size_t size, kg_error *ret_error);
+
+/* By lane, for kg_measure_block. */
+void kg_lineup_subjects(struct kg_lineup *lineup, struct kg_subject *ret_subjects[KG_LANES]);
+
+#endif

@@ -1,0 +1,22 @@
+/* stop.h -- what ends a run before it is through: Ctrl-C, SIGTERM, or a limit of time. */
+#ifndef KG_STOP_H
+#define KG_STOP_H
+
+#include <signal.h>
+
+#include "kgate.h"
+
+struct kg_stop {
+    const volatile sig_atomic_t *signalled;
+    double timeout_s;
+    double deadline_s; /* kg_process_now_s(); 0: none */
+};
+
+/* From now on the first SIGINT or SIGTERM is only noted, and the next one ends the process at once. A signal that the
+ * process was started to ignore stays ignored. timeout_s counts from now; 0: no limit. */
+struct kg_stop kg_stop_arm(double timeout_s);
+
+/* Why the run was stopped: "interrupted", "timeout of 60 s". */
+void kg_stop_why(const struct kg_stop *stop, char *ret_text, size_t size);
+
+#endif

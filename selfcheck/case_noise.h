@@ -1,0 +1,33 @@
+/* case_noise.h -- what recorded blocks say of one case's noise. Pure. */
+#ifndef KG_CASE_NOISE_H
+#define KG_CASE_NOISE_H
+
+#include "floors.h"
+#include "rates.h"
+#include "series.h"
+
+/* Over all series that the set has of the case, of any start and card. */
+struct kg_case_noise {
+    const struct kg_series *series; /* the first of them */
+    int n_blocks, n_series;
+    double p50_us;
+    double sd[KG_JUDGES];             /* between blocks of one series, of logarithms; 0: not measured */
+    double floor_pct[KG_JUDGES];      /* 0: not measured */
+    double detectable_pct;            /* kg_detectable_pct */
+    struct kg_rate drawn[KG_PLANTED]; /* gates drawn from the case's own blocks; none where not asked for */
+    double clear_s; /* windows of a clear case, which is decided at the first look: a run's blocks are of two lanes, so
+                     * of a recorded one its share of the lanes */
+};
+
+#define KG_DRAWN_GATES 200 /* a size */
+
+/* One a case, in the order of the set; `room` has one for every series. `max_blocks`: of a set of rounds.
+ * `drawn_threshold_pct`: of drawn gates; negative: none. */
+size_t kg_case_noises_of(const struct kg_series_set *set, int max_blocks, double drawn_threshold_pct,
+                         struct kg_case_noise *room);
+
+/* For later runs on this machine: of a set that was recorded on one card in one start. KG_EINVAL: too few blocks to
+ * tell. */
+int kg_case_noise_floor(const struct kg_case_noise *noise, struct kg_floor *ret_floor);
+
+#endif

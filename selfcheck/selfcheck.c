@@ -1,0 +1,131 @@
+/* selfcheck.c -- `kgate selfcheck`: records blocks, or reads recorded ones, and prints what gates of them would say. */
+#include "selfcheck.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "floors.h"
+#include "record.h"
+#include "trial_report.h"
+#include "simulate.h"
+#include "timing.h"
+#include "trial.h"
+
+/* ---- floors ---------------------------------------------------------------------------------------------------- */
+
+static int keep_floors(const struct kg_trials *trials, const char *cache, FILE *notes, kg_error *ret_error)
+{
+    size_t kept = 0;
+    struct kg_floor *floors = calloc(trials->n_cases, sizeof *floors);
+    if (!floors)
+        return kg_fail(ret_error, KG_ENOMEM, "out of memory for floors");
+    for (size_t i = 0; i < trials->n_cases; i++)
+        kept += !kg_case_noise_floor(&trials->cases[i], &floors[kept]);
+    int status = kept ? kg_floors_update(cache, floors, kept, ret_error) : KG_OK;
+    if (!status && kept)
+        fprintf(notes, "floors of %zu case%s kept in %s/%s\n", kept, kept == 1 ? "" : "s", cache, KG_FLOORS_FILE);
+    free(floors);
+    return status;
+}
+
+/* ---- the ways to run it ---------------------------------------------------------------------------------------- */
+
+/* The three classes of kernel stand for all others. */
+static struct kg_options choose_classes(const struct kg_options *options)
+{
+    struct kg_options classes = *options;
+    classes.module = "classes";
+    classes.selection = (struct kg_selection){ 0 };
+    classes.n_knobs = 0;
+    return classes;
+}
+
+static int judge(const struct kg_options *options, const struct kg_series_set *set, bool recorded,
+                 struct kg_trials *ret_trials, kg_error *ret_error)
+{
+    const struct kg_trial_options trial = { .threshold_pct = options->timing.threshold_pct,
+                                            .max_blocks = KG_MAX_ROUNDS,
+                                            .drawn = !recorded };
+    int status = kg_trials_of(set, &trial, ret_trials, ret_error);
+    if (status)
+        return status;
+    const struct kg_trial_report report = { .goals =
+                                                recorded && set->items[0].kind == KG_CUDA && trial.threshold_pct < 0,
+                                            .verbose = options->verbose };
+    if (options->format == KG_FORMAT_JSON)
+        return kg_trials_put_json(ret_trials, set, stdout, ret_error);
+    kg_trials_put(ret_trials, set, &report, stdout);
+    return KG_OK;
+}
+
+static int judge_files(const struct kg_options *options, kg_error *ret_error)
+{
+    struct kg_series_set set = { .count = 0 };
+    struct kg_trials trials = { .n_cases = 0 };
+    int status = KG_OK;
+    for (size_t i = 0; i < options->n_judge && !status; i++)
+        status = kg_series_read(options->judge[i], &set, ret_error);
+    if (!status)
+        status = judge(options, &set, true, &trials, ret_error);
+    kg_trials_done(&trials);
+    kg_series_set_done(&set);
+    return status ? 2 : 0;
+}
+
+static int record_to_file(const struct kg_options *options, kg_error *ret_error)
+{
+    const struct kg_options classes = choose_classes(options);
+    struct kg_series_set set = { .count = 0 };
+    struct kg_recording recording = { .rounds = 0 };
+    struct kg_stop stop = { 0 };
+    size_t blocks = 0;
+    int status = kg_series_append(options->record, &set, ret_error); /* refused now, rather than after an hour */
+    if (!status)
+        status =
+            kg_record(options->selection.n_patterns ? options : &classes, &stop, NULL, &set, &recording, ret_error);
+    if (!status)
+        status = kg_series_append(options->record, &set, ret_error);
+    for (size_t i = 0; i < set.count; i++)
+        blocks += (size_t)set.items[i].n_blocks;
+    if (!status)
+        printf("recorded %zu blocks of %zu cases, %d rounds, on %s in %s%s\n", blocks, set.count, recording.rounds,
+               recording.device.name, options->record, recording.stopped ? " (stopped early)" : "");
+    kg_series_set_done(&set);
+    return status ? 2 : recording.n_wrong ? 1 : blocks ? 0 : 77;
+}
+
+/* The classes always, so that the table is of the same kernels everywhere; then what was selected. */
+static int measure_and_judge(const struct kg_options *options, kg_error *ret_error)
+{
+    const struct kg_options classes = choose_classes(options);
+    struct kg_series_set set = { .count = 0 };
+    struct kg_recording of_classes = { .rounds = 0 }, selected = { .rounds = 0 };
+    struct kg_trials trials = { .n_cases = 0 };
+    struct kg_stop stop = { 0 };
+    FILE *notes = options->format == KG_FORMAT_JSON ? stderr : stdout;
+    int status = kg_record(&classes, &stop, NULL, &set, &of_classes, ret_error);
+    if (!status && options->selection.n_patterns && !of_classes.stopped)
+        status = kg_record(options, &stop, of_classes.start, &set, &selected, ret_error);
+    if (!status)
+        status = judge(options, &set, false, &trials, ret_error);
+    if (!status)
+        status = keep_floors(&trials, of_classes.cache, notes, ret_error);
+    if (!status && (of_classes.stopped || selected.stopped))
+        fprintf(notes, "stopped early: what was measured so far\n");
+    kg_trials_done(&trials);
+    kg_series_set_done(&set);
+    return status ? 2 : of_classes.n_wrong + selected.n_wrong ? 1 : 0;
+}
+
+int kg_command_selfcheck(const struct kg_options *options, kg_error *ret_error)
+{
+    if (options->format == KG_FORMAT_JSON && (options->simulate || options->record)) {
+        (void)kg_fail(ret_error, KG_EINVAL, "--format json: gates of recorded blocks only, not --simulate or --record");
+        return 2;
+    }
+    if (options->simulate)
+        return kg_simulate(options, stdout, ret_error) ? 2 : 0;
+    if (options->n_judge)
+        return judge_files(options, ret_error);
+    return options->record ? record_to_file(options, ret_error) : measure_and_judge(options, ret_error);
+}

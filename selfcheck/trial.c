@@ -1,0 +1,425 @@
+/* trial.c -- which blocks make which gate. A new row is a line in the enum of tally.h, one in its `rows`, and a walk
+ * over blocks that counts into it. */
+#include "trial.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gate.h"
+#include "pool.h"
+#include "rules.h"
+
+#define BIT(row) (1u << (row))
+/* Each block and golden once: what is left out is counted along these. */
+#define ONCE (BIT(KG_ROW_GOLDEN) | BIT(KG_ROW_CARD) | BIT(KG_ROW_AGAINST))
+#define LEAST_SLOW (KG_LOOK_EVERY + KG_CONFIRM_BLOCKS) /* blocks that a SLOW takes */
+
+struct blessed {
+    struct kg_gate_blocks blocks;
+    struct kg_golden golden;
+    bool good; /* false: a bless would have refused the blocks */
+};
+
+struct of_series {
+    const struct kg_series *series;
+    struct kg_tally_case *of;
+    struct blessed *goldens; /* of all its blocks, eight by eight */
+    int n_goldens;
+};
+
+struct trial {
+    const struct kg_series_set *set;
+    int max_blocks;
+    bool fine; /* rows of the finer thresholds too */
+    struct kg_trials *trials;
+    struct kg_tally tally;
+    struct of_series *series;
+    struct blessed *goldens;
+    const struct kg_recorded_block **all, **some; /* room of two pools */
+};
+
+/* ---- counting -------------------------------------------------------------------------------------------------- */
+
+/* What one walk over blocks asks of all its gates. */
+struct question {
+    struct kg_tally_case *of;
+    unsigned rows;
+    int planted;
+    struct kg_gate_rule rule;
+    const struct blessed *golden; /* NULL: against */
+    int rule_row;                 /* first of the rules on the same samples; -1: none */
+};
+
+static void add(struct trial *t, const struct question *q, enum kg_trial_row row, const struct kg_gate_answer *answer,
+                bool shared)
+{
+    struct kg_rate *rate = &q->of->rates[row][q->planted];
+    if (answer->verdict == KG_UNGATED || answer->verdict == KG_ERROR) {
+        t->trials->n_ungated += (BIT(row) & ONCE) != 0;
+        return;
+    }
+    kg_rate_add(rate, &answer->decision);
+    rate->cut += answer->cut;
+    rate->shared += shared;
+}
+
+static void count(struct trial *t, const struct question *q, const struct kg_gate_answer *answer, bool shared)
+{
+    unsigned mask = q->rows;
+    if (mask & BIT(KG_ROW_CARD_ALL) && q->planted && answer->floor_pct <= kg_planted_pct[q->planted] / 2)
+        mask |= BIT(KG_ROW_CARD_ALLOWED);
+    for (int row = 0; row < KG_TRIAL_ROWS; row++)
+        if (mask & BIT(row))
+            add(t, q, row, answer, shared);
+}
+
+/* ---- the other rules ------------------------------------------------------------------------------------------- */
+
+/* Recorded windows of blocks. Those of a planted lane are the case's, moved to where its p50 is. */
+static struct kg_samples samples_of(const struct kg_gate_blocks *blocks, int most, double *ret_us)
+{
+    struct kg_samples samples = { .us = ret_us };
+    for (int i = 0; i < most && i < blocks->count; i++) {
+        const struct kg_recorded_block *block = blocks->of[i];
+        const double moved = blocks->planted ? block->log_planted_p50 - block->log_p50 : 0;
+        for (int k = 0; k < KG_SERIES_SAMPLES; k++)
+            ret_us[samples.count++] = exp(block->samples[k] + moved);
+    }
+    return samples;
+}
+
+/* One p50 of one process against another's; the two others pool a golden's blocks, and those of a first look. */
+static void try_rules(const struct trial *t, const struct question *q, const struct kg_gate_blocks *run)
+{
+    double golden_us[KG_GATE_GOLDEN * KG_SERIES_SAMPLES], run_us[KG_LOOK_EVERY * KG_SERIES_SAMPLES];
+    const double before_us = exp(q->golden->blocks.of[0]->log_p50),
+                 now_us = exp(run->planted ? run->of[0]->log_planted_p50 : run->of[0]->log_p50);
+    const struct kg_samples old = samples_of(&q->golden->blocks, KG_GATE_GOLDEN, golden_us),
+                            new = samples_of(run, KG_LOOK_EVERY, run_us);
+    struct kg_rate(*rates)[KG_PLANTED] = &q->of->rates[q->rule_row];
+    kg_rate_add_call(
+        &rates[0][q->planted],
+        kg_rule_p50((struct kg_samples){ &before_us, 1 }, (struct kg_samples){ &now_us, 1 }, t->tally.threshold_pct),
+        1);
+    kg_rate_add_call(&rates[1][q->planted], kg_rule_mann_whitney(old, new), KG_LOOK_EVERY);
+    kg_rate_add_call(&rates[2][q->planted], kg_rule_stdrel(old, new, t->tally.threshold_pct), KG_LOOK_EVERY);
+}
+
+/* ---- walks ----------------------------------------------------------------------------------------------------- */
+
+static struct kg_pool pool_of(const struct kg_recorded_block **room, const struct kg_series *series, double planted_pct)
+{
+    struct kg_pool pool = { .of = room };
+    kg_pool_add(&pool, series, planted_pct);
+    return pool;
+}
+
+/* A gate whose first block is at `at`. Returns how many it took; 0: fewer than `least` are left. */
+static int gate_at(struct trial *t, const struct question *q, const struct kg_pool *pool, int at, int least)
+{
+    int fresh = 0;
+    const struct kg_gate_blocks run = kg_pool_take(pool, at, q->planted > 0, &fresh);
+    if (fresh < least)
+        return 0;
+    if (q->golden && q->rule_row >= 0)
+        try_rules(t, q, &run);
+    if (q->golden && !q->golden->good)
+        return least;
+    const struct kg_gate_answer answer = kg_gate_judge(&run, q->golden ? &q->golden->golden : NULL, &q->rule);
+    count(t, q, &answer, answer.n_blocks > fresh);
+    return answer.n_blocks > least ? answer.n_blocks : least;
+}
+
+/* Gate after gate, the last one where at least a look is left for it; returns how many. */
+static int walk(struct trial *t, const struct question *q, const struct kg_pool *pool)
+{
+    int gates = 0;
+    if (pool->count < (q->planted ? LEAST_SLOW : KG_LOOK_EVERY))
+        return 0;
+    for (int at = 0, used; at < pool->count && (used = gate_at(t, q, pool, at, KG_LOOK_EVERY)) > 0; gates++)
+        at += used;
+    return gates;
+}
+
+static void bless(struct trial *t, struct blessed *golden, bool once)
+{
+    kg_error why = { 0 };
+    golden->good = kg_gate_bless(&golden->blocks, &golden->golden, &why) == KG_OK;
+    t->trials->n_unblessed += once && !golden->good;
+}
+
+static struct question by_golden(const struct trial *t, const struct of_series *run, const struct blessed *golden,
+                                 bool same_card, int planted)
+{
+    const bool steady = same_card && golden->good && golden->golden.floor_pct <= KG_STEADY_PCT;
+    const unsigned mask = same_card ? BIT(KG_ROW_GOLDEN_ALL) | (steady ? BIT(KG_ROW_STEADY_ALL) : 0) : 0;
+    return (struct question){
+        .of = run->of,
+        .rows = mask,
+        .planted = planted,
+        .rule = { .same_card = same_card, .threshold_pct = t->tally.threshold_pct, .max_blocks = t->max_blocks },
+        .golden = golden,
+        .rule_row = -1,
+    };
+}
+
+/* The same question of gates whose blocks are their own. */
+static struct question once(struct question q)
+{
+    q.rule_row = KG_ROW_RULE_P50;
+    q.rows = BIT(KG_ROW_GOLDEN) | (q.rows & BIT(KG_ROW_STEADY_ALL) ? BIT(KG_ROW_STEADY) : 0);
+    return q;
+}
+
+/* ---- by golden, same card -------------------------------------------------------------------------------------- */
+
+/* Golden, run, golden, run, … along the series. */
+static void same_by_golden(struct trial *t, const struct of_series *s)
+{
+    const struct kg_pool all = pool_of(t->all, s->series, 0);
+    for (int at = 0, used = 1; used && at + KG_GATE_GOLDEN + KG_LOOK_EVERY <= all.count; at += KG_GATE_GOLDEN + used) {
+        struct blessed golden = { .blocks = kg_pool_golden(&all, at, KG_GATE_GOLDEN) };
+        struct kg_pool rest = pool_of(t->some, s->series, 0);
+        bless(t, &golden, true);
+        const struct question q = once(by_golden(t, s, &golden, true, 0));
+        used = gate_at(t, &q, &rest, kg_pool_remove(&rest, &golden.blocks, at), KG_LOOK_EVERY);
+    }
+}
+
+/* The golden of a run that begins at `at` of the planted blocks is made of blocks of other processes: of those without
+ * that slowdown beside them, or, where all have it, of the first or the last blocks, whichever are farther. */
+static struct kg_gate_blocks golden_beside(const struct kg_pool *all, const struct kg_pool *with, int at)
+{
+    struct kg_gate_blocks blocks = { .series = all->series };
+    for (int i = 0, k = 0; i < all->count && blocks.count < KG_GATE_GOLDEN; i++) {
+        if (k < with->count && with->of[k] == all->of[i])
+            k++;
+        else
+            blocks.of[blocks.count++] = all->of[i];
+    }
+    if (blocks.count == KG_GATE_GOLDEN)
+        return blocks;
+    return kg_pool_golden(all, at < KG_GATE_GOLDEN ? all->count - KG_GATE_GOLDEN : 0, KG_GATE_GOLDEN);
+}
+
+static void power_by_golden(struct trial *t, const struct of_series *s, int planted)
+{
+    const struct kg_pool all = pool_of(t->all, s->series, 0);
+    const int n_with = pool_of(t->some, s->series, kg_planted_pct[planted]).count;
+    int gates = 0;
+    for (int at = 0, used = 1; used && at < n_with && all.count >= KG_GATE_GOLDEN + LEAST_SLOW; at += used) {
+        struct kg_pool with = pool_of(t->some, s->series, kg_planted_pct[planted]);
+        struct blessed golden = { .blocks = golden_beside(&all, &with, at) };
+        bless(t, &golden, false);
+        const struct question q = once(by_golden(t, s, &golden, true, planted));
+        used = gate_at(t, &q, &with, kg_pool_remove(&with, &golden.blocks, at), LEAST_SLOW);
+        gates += used > 0;
+    }
+    t->trials->n_short += n_with && !gates;
+}
+
+/* ---- by golden, every pair ------------------------------------------------------------------------------------- */
+
+/* Every golden of a series with all its other blocks. */
+static void resample_same(struct trial *t, const struct of_series *s)
+{
+    for (int planted = 0; planted < KG_PLANTED; planted++) {
+        for (int g = 0; g < s->n_goldens; g++) {
+            struct kg_pool pool = pool_of(t->all, s->series, kg_planted_pct[planted]);
+            const struct question q = by_golden(t, s, &s->goldens[g], true, planted);
+            (void)kg_pool_remove(&pool, &s->goldens[g].blocks, 0);
+            (void)walk(t, &q, &pool);
+        }
+    }
+}
+
+/* Golden g of one series judges gate g of another, all goldens in turn. */
+static void across(struct trial *t, const struct of_series *first, const struct of_series *second, unsigned mask)
+{
+    const bool same_card = (mask & BIT(KG_ROW_DAY_ALL)) != 0;
+    if (!same_card &&
+        (!isfinite(first->series->blocks[0].log_ratio) || !isfinite(second->series->blocks[0].log_ratio))) {
+        t->trials->n_no_ratio++;
+        return;
+    }
+    for (int planted = 0; planted < KG_PLANTED && first->n_goldens; planted++) {
+        const struct kg_pool pool = pool_of(t->all, second->series, kg_planted_pct[planted]);
+        const int least = planted ? LEAST_SLOW : KG_LOOK_EVERY;
+        for (int at = 0, g = 0, used = 1; at < pool.count && used && (planted || g < first->n_goldens);
+             g++, at += used) {
+            struct question q = by_golden(t, second, &first->goldens[g % first->n_goldens], same_card, planted);
+            q.rows = mask;
+            q.rule_row = same_card ? -1 : KG_ROW_CARD_RULE_P50;
+            used = gate_at(t, &q, &pool, at, least);
+        }
+    }
+}
+
+/* All ordered pairs of series of a case; those of an even one and its successor use no block twice. */
+static void by_other_series(struct trial *t, const struct of_series *s)
+{
+    const struct of_series *end = t->series + t->set->count;
+    size_t number = 0, other_number = 0;
+    for (const struct of_series *before = t->series; before < s; before++)
+        number += before->of == s->of;
+    for (const struct of_series *other = t->series; other < end; other++) {
+        if (other->of != s->of)
+            continue;
+        const bool same_card = !strcmp(other->series->uuid, s->series->uuid);
+        const bool first_time = number % 2 == 1 && other_number == number - 1;
+        if (other != s)
+            across(t, other, s,
+                   same_card ? BIT(KG_ROW_DAY_ALL) : BIT(KG_ROW_CARD_ALL) | (first_time ? BIT(KG_ROW_CARD) : 0));
+        other_number++;
+    }
+}
+
+/* ---- against --------------------------------------------------------------------------------------------------- */
+
+static void against(struct trial *t, struct kg_tally_case *of, enum kg_trial_row row)
+{
+    const unsigned finer = row == KG_ROW_HALF && of->is_long        ? BIT(KG_ROW_HALF_LONG)
+                           : row == KG_ROW_QUARTER && of->is_longer ? BIT(KG_ROW_QUARTER_LONG)
+                                                                    : 0;
+    for (int planted = 0; planted < KG_PLANTED; planted++) {
+        const struct question q = {
+            .of = of,
+            .rows = BIT(row) | finer,
+            .planted = planted,
+            .rule = { .against = true,
+                      .threshold_pct = kg_tally_threshold_pct(&t->tally, row),
+                      .max_blocks = t->max_blocks },
+            .rule_row = -1,
+        };
+        struct kg_pool chain = { .of = t->all };
+        for (size_t i = 0; i < t->set->count; i++)
+            if (t->series[i].of == of)
+                kg_pool_add(&chain, t->series[i].series, kg_planted_pct[planted]);
+        const int gates = walk(t, &q, &chain);
+        t->trials->n_short += row == KG_ROW_AGAINST && chain.count && !gates;
+    }
+}
+
+/* ---- series ------------------------------------------------------------------------------------------ */
+
+static void prepare(struct trial *t)
+{
+    struct blessed *next = t->goldens;
+    for (size_t i = 0; i < t->set->count; i++) {
+        struct of_series *s = &t->series[i];
+        s->series = &t->set->items[i];
+        s->of = kg_tally_case_of(&t->tally, s->series);
+        s->goldens = next;
+        const struct kg_pool pool = pool_of(t->all, s->series, 0);
+        for (int at = 0; at + KG_GATE_GOLDEN <= pool.count; at += KG_GATE_GOLDEN) {
+            next->blocks = kg_pool_golden(&pool, at, KG_GATE_GOLDEN);
+            bless(t, next++, false);
+            s->n_goldens++;
+        }
+    }
+}
+
+static void try_all(struct trial *t)
+{
+    for (size_t i = 0; i < t->set->count; i++) {
+        same_by_golden(t, &t->series[i]);
+        for (int planted = 1; planted < KG_PLANTED; planted++)
+            power_by_golden(t, &t->series[i], planted);
+        resample_same(t, &t->series[i]);
+        by_other_series(t, &t->series[i]);
+    }
+    for (size_t i = 0; i < t->tally.n_cases; i++)
+        for (enum kg_trial_row row = KG_ROW_AGAINST; row <= (t->fine ? KG_ROW_QUARTER : KG_ROW_AGAINST); row++)
+            if (row != KG_ROW_HALF_LONG)
+                against(t, &t->tally.cases[i], row);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------------------------- */
+
+/* Distinct values of a text of the series. */
+static size_t count_distinct(const struct kg_series_set *set, size_t offset)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < set->count; i++) {
+        size_t before = 0;
+        while (before < i && strcmp((const char *)&set->items[before] + offset, (const char *)&set->items[i] + offset))
+            before++;
+        count += before == i;
+    }
+    return count;
+}
+
+static int check(const struct kg_series_set *set, kg_error *ret_error)
+{
+    if (!set->count)
+        return kg_fail(ret_error, KG_EINVAL, "no recorded blocks");
+    for (size_t i = 1; i < set->count; i++)
+        if (set->items[i].kind != set->items[0].kind)
+            return kg_fail(ret_error, KG_EINVAL, "blocks of a GPU and of a CPU are judged apart");
+    return KG_OK;
+}
+
+static bool make_room(struct trial *t)
+{
+    const size_t n_blocks = t->trials->n_blocks, n_series = t->set->count;
+    t->tally.cases = calloc(n_series, sizeof *t->tally.cases);
+    t->series = calloc(n_series, sizeof *t->series);
+    t->goldens = calloc(n_blocks / KG_GATE_GOLDEN + 1, sizeof *t->goldens);
+    t->all = calloc(n_blocks + 1, sizeof *t->all);
+    t->some = calloc(n_blocks + 1, sizeof *t->some);
+    t->trials->groups = calloc((size_t)KG_TRIAL_ROWS * KG_KERNEL_GROUPS, sizeof *t->trials->groups);
+    t->trials->cases = calloc(n_series, sizeof *t->trials->cases);
+    t->trials->spreads = calloc(n_series, sizeof *t->trials->spreads);
+    return t->tally.cases && t->series && t->goldens && t->all && t->some && t->trials->groups && t->trials->cases &&
+           t->trials->spreads;
+}
+
+static void free_room(struct trial *t)
+{
+    free(t->tally.cases);
+    free(t->series);
+    free(t->goldens);
+    free((void *)t->all);
+    free((void *)t->some);
+}
+
+int kg_trials_of(const struct kg_series_set *set, const struct kg_trial_options *options, struct kg_trials *ret_trials,
+                 kg_error *ret_error)
+{
+    int status = check(set, ret_error);
+    if (status)
+        return status;
+    const bool cpu = set->items[0].kind == KG_CPU;
+    struct kg_trials trials = { .n_groups = 0 };
+    struct trial t = { .set = set, .max_blocks = options->max_blocks, .trials = &trials };
+    t.tally.threshold_pct = options->threshold_pct >= 0 ? options->threshold_pct : cpu ? 10 : 2;
+    t.fine = options->threshold_pct < 0 && !cpu;
+    for (size_t i = 0; i < set->count; i++)
+        trials.n_blocks += (size_t)set->items[i].n_blocks;
+    if (!make_room(&t)) {
+        free_room(&t);
+        kg_trials_done(&trials);
+        return kg_fail(ret_error, KG_ENOMEM, "out of memory for gates");
+    }
+    prepare(&t);
+    try_all(&t);
+    kg_tally_sum(&t.tally, trials.rows, trials.by_case);
+    trials.n_groups = kg_tally_groups(&t.tally, trials.groups);
+    free_room(&t);
+    trials.n_starts = count_distinct(set, offsetof(struct kg_series, start));
+    trials.n_cards = count_distinct(set, offsetof(struct kg_series, uuid));
+    trials.n_cases =
+        kg_case_noises_of(set, options->max_blocks, options->drawn ? t.tally.threshold_pct : -1, trials.cases);
+    trials.n_spreads = kg_card_spreads_of(set, trials.spreads);
+    *ret_trials = trials;
+    return KG_OK;
+}
+
+void kg_trials_done(struct kg_trials *trials)
+{
+    free(trials->groups);
+    free(trials->cases);
+    free(trials->spreads);
+    *trials = (struct kg_trials){ 0 };
+}

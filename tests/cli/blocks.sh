@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# blocks.sh -- the error rates of docs/measuring.md, from blocks recorded on an H200: every cell of what must be reached.
+set -eu -o pipefail
+. "$(dirname "$0")/lib.sh"
+blocks=$here/../blocks/h200.jsonl
+
+# cells STATE -- what is in that state, a line each.
+cells() {
+    results ".goals[] | select(.state == \"$1\") | \"\(.what), \(.judged)\""
+}
+
+SECONDS=0
+gate selfcheck --judge "$blocks" --format json
+expect 'judged: status' "$status" 0
+expect 'judged: quickly' "$((SECONDS < 60))" 1
+expect 'several starts of the machine' "$(results '.starts >= 4')" true
+# What is known not to be reached; docs/measuring.md says why.
+expect 'missed' "$(cells missed)" '+0.5% found, against, 20 us, no power cap'
+expect 'too few gates' "$(cells 'too few gates')" 'false SLOW, golden, same card'
+expect 'all other cells are reached' "$(cells reached | wc -l)" 10
+
+goal() {
+    results "[.goals[] | select(.what == \"$1\" and .judged == \"$2\" and .threshold_pct == $3)][0] | $4"
+}
+expect 'nothing changed: golden' "$(goal 'false SLOW' 'golden, same card' 2 '.slow == 0 and .independent >= 900')" true
+expect 'nothing changed: against' "$(goal 'false SLOW' against 2 '.slow == 0 and .independent >= 3000')" true
+expect 'nothing changed: against, 0.5%' "$(goal 'false SLOW' against 0.5 '.slow == 0 and .gates >= 1000')" true
+expect 'nothing changed: against, 0.25%' "$(goal 'false SLOW' against 0.25 '.slow == 0 and .gates >= 1000')" true
+expect '+0.5%: missed by kernels of several nodes only' \
+    "$(goal '+0.5% found' 'against, 20 us, no power cap' 0.25 '[.worst_cases[].key | endswith("/math")] | all')" true
+
+# ---- as text ----
+
+gate selfcheck --judge "$blocks"
+expect 'text: status' "$status" 0
+expect_in 'text: what must be reached' out 'what must be reached'
+expect_in 'text: the other rules' out 'to compare, on the same samples'
+expect 'text: the table of the docs' \
+    "$(sed -n '/what must be reached/,/^$/p' out | sed 's/^ *//' | grep -v -x -F -f <(sed 's/^ *//' "$here/../../docs/measuring.md"))" ''
+expect 'text: all rates when asked for' "$(grep -c 'false SLOW (95% bound)' out || true)" 0
+gate selfcheck --judge "$blocks" --verbose
+expect 'verbose: all rates, and by class' "$(grep -c 'false SLOW (95% bound)' out)" 2
+gate selfcheck --judge "$blocks" --threshold 4
+expect 'another threshold: no cells' "$(grep -c 'what must be reached' out || true)" 0
+refused 'tap: kgate selfcheck knows text and json' selfcheck --judge "$blocks" --format tap
+refused 'not --simulate' selfcheck --simulate --format json
+finish

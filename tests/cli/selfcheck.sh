@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# selfcheck.sh -- kgate selfcheck on a CPU: blocks are recorded, added to, judged; broken files are refused; floors are
+# kept, and a threshold under one is refused by a run.
+set -eu -o pipefail
+. "$(dirname "$0")/lib.sh"
+
+on=(--module "$broken" speed/plain --seed 0 --backend good)
+key=speed/plain/good
+
+# ---- recorded ----
+
+gate selfcheck "${on[@]}" --rounds 3 --shuffle=8 --record blocks.jsonl
+expect 'record: status' "$status" 0
+expect_in 'record: says so' out 'recorded 3 blocks of 1 cases, 3 rounds'
+expect 'record: one line a case' "$(wc -l <blocks.jsonl)" 1
+expect 'record: the case' "$(jq -r .key blocks.jsonl)" $key
+expect 'record: blocks' "$(jq '.p50 | length' blocks.jsonl)" 3
+expect 'record: a planted lane' "$(jq .planted_pct blocks.jsonl)" 50
+expect 'record: an anchor' "$(jq 'has("ratio")' blocks.jsonl)" true
+expect 'record: eight windows a block' "$(jq '.samples | length' blocks.jsonl)" 24
+expect 'record: judges nothing' "$(grep -c SLOW out || true)" 0
+expect 'record: no floors' "$(ls cache/kgate/floors.json 2>/dev/null)" ''
+
+gate selfcheck "${on[@]}" --rounds 6 --record blocks.jsonl
+expect 'record again: status' "$status" 0
+expect 'record again: appended' "$(wc -l <blocks.jsonl)" 2
+expect 'record again: another start' "$(jq -r .start blocks.jsonl | sort -u | wc -l)" 2
+
+gate selfcheck "${on[@]}" --rounds 900 --timeout 5 --record late.jsonl
+expect 'record with a timeout: status' "$status" 0
+expect_in 'record with a timeout: says so' out 'stopped early'
+expect 'record with a timeout: what was measured is there' "$(jq '.blocks > 0' late.jsonl)" true
+
+gate selfcheck --module "$broken" output/plain/s0/zero late/plain --rounds 3 --record wrong.jsonl
+expect 'a wrong case: status' "$status" 1
+expect_in 'a wrong case: is left out' err 'kgate: output/plain/s0/zero is left out: its output is wrong'
+expect 'a wrong case: the others are recorded' "$(jq -r .key wrong.jsonl)" late/plain/good
+
+# ---- judged ----
+
+gate selfcheck --judge blocks.jsonl
+expect 'judge: status' "$status" 0
+expect_in 'judge: what it is of' out '9 blocks of 1 cases on 1 card'
+expect_in 'judge: two starts' out '2 starts'
+expect_in 'judge: the table' out 'false SLOW (95% bound)'
+expect_in 'judge: the case' out $key
+cp blocks.jsonl more.jsonl
+gate selfcheck --judge blocks.jsonl --judge more.jsonl
+expect_in 'two files add up' out '18 blocks of 1 cases'
+
+for flaw in 's/"schema":1/"schema":9/' 's/"against":/"agianst":/' 's/,"calls".*//'; do
+    { cat blocks.jsonl && sed -n 1p blocks.jsonl | sed -e "$flaw"; } >bad.jsonl
+    refused 'bad.jsonl: line 3: ' selfcheck --judge bad.jsonl
+done
+refused 'nowhere.jsonl: No such file' selfcheck --judge nowhere.jsonl
+refused 'do not go together' selfcheck --judge blocks.jsonl --record more.jsonl
+printf '{"schema"' >cut.jsonl
+refused 'cut.jsonl: its last line is cut' selfcheck "${on[@]}" --record cut.jsonl
+expect 'a cut file is left as it was' "$(cat cut.jsonl)" '{"schema"'
+
+# ---- measured, judged and kept ----
+
+gate selfcheck "${on[@]}" --rounds 8 # a busy machine may lose a block
+expect 'selfcheck: status' "$status" 0
+expect_in 'selfcheck: the classes too' out 'classes/launch/fma_cpu'
+expect_in 'selfcheck: the case' out $key
+expect_in 'selfcheck: floors are kept' out 'cases kept in'
+floors=cache/kgate/floors.json
+expect 'floors: of a class, and of the case' \
+    "$(jq -r '.floors[].key' $floors | grep -x -e classes/compute/fma_cpu -e $key | tr '\n' ' ')" \
+    "classes/compute/fma_cpu $key "
+expect 'floors: two standard deviations, or 1%' \
+    "$(jq ".floors[] | select(.key == \"$key\") | .floor_pct.against >= 1 and .floor_pct.against >= 199 * .sd.against" \
+        $floors)" true
+
+refused "under the noise floor of speed/plain/s0/good" run "${on[@]}" --against "$broken" --threshold 0.5
+jq -c . $floors | sed 's/"schema":1/"schema":2/' >changed && cp changed $floors
+gate run "${on[@]}"
+expect 'floors that cannot be read: status' "$status" 2
+expect_in 'floors that cannot be read: named' err 'floors.json: schema 2'
+finish

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# turns.sh -- two runs started at once on one GPU take turns, and their p50s agree with a run alone within the floor of
+# each case (twice the standard deviation between blocks, from the goldens) or 0.5%, whichever is more.
+#
+#     turns.sh KGATE [OPTION of kgate run, such as --library-path DIR or --expectations DIR...]
+set -eu -o pipefail
+
+kgate=$(realpath "$1")
+shift
+options=("$@")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+if ! "$kgate" doctor | grep -q '^device: cuda:0'; then
+    echo "no GPU here"
+    exit 77
+fi
+
+run() { # NAME
+    local status=0
+    "$kgate" run cudnn_sdpa --output "$work/$1" "${options[@]}" >"$work/$1.out" 2>"$work/$1.err" || status=$?
+    case $status in
+    0 | 4) ;; # undecided against goldens of another card is not this test's matter
+    *)
+        cat "$work/$1.out" "$work/$1.err"
+        return 1
+        ;;
+    esac
+}
+
+# times NAME: id, p50_us and floor_pct of each timed case.
+times() {
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) { sub("\r", "", $i); at[$i] = i } next }
+        $at["p50_us"] != "" { print $1, $at["p50_us"], $at["floor_pct"] + 0 }' "$work/$1/latest/comparison.csv" | sort
+}
+
+run alone
+run first &
+run second
+wait $!
+grep -h 'another run has this device' "$work"/{first,second}.err || {
+    echo "neither waited for the other"
+    exit 1
+}
+times alone >"$work/alone.txt"
+status=0
+for name in first second; do
+    times "$name" | join "$work/alone.txt" - | awk -v name="$name" '{
+        change = 100 * ($4 / $2 - 1); size = change < 0 ? -change : change; limit = $3 > 0.5 ? $3 : 0.5
+        worst = size > worst ? size : worst; n++
+        if (!(size <= limit)) { bad++; printf "%s: %s %.4g us, alone %.4g us: %+.2f%%, floor %.2f%%\n", name, $1, $4, $2, change, limit }
+    } END { printf "%s: %d cases, worst %.2f%%, %d over their floor\n", name, n, worst, bad; exit n == 0 || bad > 0 }' || status=1
+done
+exit "$status"

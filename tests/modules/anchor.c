@@ -1,0 +1,61 @@
+/* anchor.c -- a kernel and its anchor, both right and each slower by what the build says: ANCHOR_PCT, KERNEL_PCT. The
+ * percentages are read as data, so that all builds have one machine code and kgate sees no change of it. */
+#include "broken.h"
+
+#include "kg_build.h"
+
+static const volatile int anchor_pct = ANCHOR_PCT, kernel_pct = KERNEL_PCT;
+
+static void compute(const float *x, float *y, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        float sum = 0;
+        for (int t = 0; t < TERMS; t++)
+            sum = sum * 0.5f + x[i];
+        y[i] = sum;
+    }
+}
+
+/* .data points at the percentage. */
+static int launch(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error)
+{
+    const float *x = tensors[SERIES_X].data;
+    float *y = tensors[SERIES_Y].data;
+    const int64_t n = kg_tensor_count(&tensors[SERIES_Y]), extra = n * *(const volatile int *)self->data / 100;
+    (void)state, (void)stream, (void)ret_error;
+    compute(x, y, n);
+    compute(x, y, extra);
+    return KG_OK;
+}
+
+static const kg_backend kernel = {
+    .name = "kernel", .device = KG_CPU, .data = (const void *)&kernel_pct, .launch = launch
+};
+static const kg_backend anchor = {
+    .name = "anchor", .device = KG_CPU, .data = (const void *)&anchor_pct, .launch = launch
+};
+
+static const struct series shapes[] = { { "plain", .n = 8192 } }; /* most calls end undisturbed on a busy machine */
+static const uint64_t seeds[] = { 0 };
+static const kg_backend *const backends[] = { &kernel };
+static const kg_suite held = {
+    .name = "held",
+    .op = &series_op,
+    .shapes = KG_TABLE(shapes),
+    .seeds = KG_LIST(seeds),
+    .backends = KG_LIST(backends),
+    .cpu_anchor = &anchor,
+    .gates = { .max_abs = 0.1, .mean_abs = 0.01, .bad_abs = 0.02, .bad_pct = 1.0, .rel_l2 = 0.05 }
+};
+
+static const kg_suite *const suites[] = { &held };
+
+KG_EXPORT const struct kg_module kg_module = {
+    KG_MODULE_SIZES,
+    .name = "anchor",
+    .git_sha = KG_GIT_SHA,
+    .git_dirty = KG_GIT_DIRTY,
+    .flags = KG_BUILD_FLAGS,
+    .suites = suites,
+    .n_suites = sizeof suites / sizeof *suites,
+};

@@ -1,0 +1,132 @@
+/* broken_fp8.c -- a module of attention on 8-bit codes that is wrong in one way each: the defects that stage-C kernels
+ * once had, and that their gates let through. To add one: a backend here or in broken_fp8_cuda.c, and a line in
+ * tests/cli/fp8.sh or tests/cuda/fp8.sh. */
+#include "broken_fp8.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "cpu_stage_c.h"
+#include "fp8_codec.h"
+#include "kg_build.h"
+
+static uint8_t mismatched_code(float scaled)
+{
+    return MISMATCHED_CODE(scaled);
+}
+
+/* A table that 128 threads filled: what the other entries hold is whatever lay there. */
+static float half_table_value(uint8_t code)
+{
+    return code < 128 ? fp8_linear_value(code) : 0;
+}
+
+static int launch_zero(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error)
+{
+    (void)self, (void)state, (void)stream, (void)ret_error;
+    memset(tensors[SDPA_O].data, 0, kg_tensor_bytes(&tensors[SDPA_O]));
+    return KG_OK;
+}
+
+/* Right, but the next launch finds other codes. */
+static int launch_spoiling(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream,
+                           kg_error *ret_error)
+{
+    int status = cpu_stage_c_launch(self, state, tensors, stream, ret_error);
+    ((uint8_t *)tensors[SDPA_WORKSPACE].data)[0] ^= 1;
+    return status;
+}
+
+/* Codes one byte more than the workspace holds. */
+static int stage_past_the_end(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream,
+                              kg_error *ret_error)
+{
+    int status = cpu_stage_c_stage(self, state, tensors, stream, ret_error);
+    ((uint8_t *)tensors[SDPA_WORKSPACE].data)[cpu_stage_c_workspace(self, state)] = 1;
+    return status;
+}
+
+static const struct fp8_codec linear = { fp8_linear_code, fp8_linear_value, FP8_LINEAR_STEP };
+static const struct fp8_codec mismatched = { mismatched_code, fp8_linear_value, FP8_LINEAR_STEP };
+static const struct fp8_codec half_table = { fp8_linear_code, half_table_value, FP8_LINEAR_STEP };
+
+static const kg_backend cpu_right = { .name = "cpu_right", .data = &linear, CPU_STAGE_C_BACKEND };
+static const kg_backend cpu_mismatched = { .name = "cpu_mismatched", .data = &mismatched, CPU_STAGE_C_BACKEND };
+static const kg_backend cpu_half_table = { .name = "cpu_half_table", .data = &half_table, CPU_STAGE_C_BACKEND };
+static const kg_backend cpu_zero = { .name = "cpu_zero", .device = KG_CPU, .launch = launch_zero };
+static const kg_backend cpu_spoiling = { .name = "cpu_spoiling",
+                                         .device = KG_CPU,
+                                         .data = &linear,
+                                         .prepare = cpu_stage_c_prepare,
+                                         .workspace = cpu_stage_c_workspace,
+                                         .stage = cpu_stage_c_stage,
+                                         .launch = launch_spoiling,
+                                         .release = cpu_stage_c_release };
+static const kg_backend cpu_past_the_end = { .name = "cpu_past_the_end",
+                                             .device = KG_CPU,
+                                             .data = &linear,
+                                             .prepare = cpu_stage_c_prepare,
+                                             .workspace = cpu_stage_c_workspace,
+                                             .stage = stage_past_the_end,
+                                             .launch = cpu_stage_c_launch,
+                                             .release = cpu_stage_c_release };
+
+static const kg_backend *const backends[] = {
+    &cpu_right, &cpu_mismatched, &cpu_half_table, &cpu_zero, &cpu_spoiling, &cpu_past_the_end,
+#if KG_WITH_CUDA
+    &cuda_right, &cuda_mismatched, &cuda_half_table, &cuda_last_early, &cuda_zero,
+#endif
+};
+
+/* s16384: the more keys, the smaller the outputs; zeros are within the task's own three gates there. */
+static const struct sdpa shapes[] = {
+    { "small", .B = 1, .H = 1, .S = 32, .D = 64, .dtype = KG_E4M3 },
+    { "mission", .B = 1, .H = 8, .S = 512, .D = 64, .dtype = KG_E4M3 },
+    { "s16384", .B = 1, .H = 1, .S = 16384, .D = 64, .dtype = KG_E4M3 },
+};
+static const struct sdpa cpu_shapes[] = {
+    { "small", .B = 1, .H = 1, .S = 32, .D = 64, .dtype = KG_E4M3 },
+    { "mission", .B = 1, .H = 8, .S = 512, .D = 64, .dtype = KG_E4M3 },
+    { "s16384", .B = 1, .H = 1, .S = 32, .Skv = 16384, .D = 64, .dtype = KG_E4M3 }, /* its first queries */
+};
+static const uint64_t seeds[] = { 0 };
+
+/* Of suites/fp8_sdpa.c. */
+static const kg_suite codes = { .name = "codes",
+                                .op = &sdpa_forward,
+                                .shapes = KG_TABLE(shapes),
+                                .cpu_shapes = KG_TABLE(cpu_shapes),
+                                .seeds = KG_LIST(seeds),
+                                .backends = KG_LIST(backends),
+                                .gates = { .max_abs = 0.06,
+                                           .mean_abs = 0.02,
+                                           .bad_abs = 0.02,
+                                           .bad_pct = 1.0,
+                                           .rel_l2 = 0.05 },
+                                .time = { .off = true } };
+
+/* The task's own gates: bad_abs at max_abs' limit, and nothing that looks at the size of the outputs. */
+static const kg_suite task_gates = { .name = "task_gates",
+                                     .op = &sdpa_forward,
+                                     .shapes = KG_TABLE(shapes),
+                                     .cpu_shapes = KG_TABLE(cpu_shapes),
+                                     .seeds = KG_LIST(seeds),
+                                     .backends = KG_LIST(backends),
+                                     .gates = { .max_abs = 0.06,
+                                                .mean_abs = 0.02,
+                                                .bad_abs = 0.06,
+                                                .bad_pct = 1.0,
+                                                .rel_l2 = INFINITY },
+                                     .time = { .off = true } };
+
+static const kg_suite *const suites[] = { &codes, &task_gates };
+
+KG_EXPORT const struct kg_module kg_module = {
+    KG_MODULE_SIZES,
+    .name = "broken_fp8",
+    .git_sha = KG_GIT_SHA,
+    .git_dirty = KG_GIT_DIRTY,
+    .flags = KG_BUILD_FLAGS,
+    .suites = suites,
+    .n_suites = sizeof suites / sizeof *suites,
+};

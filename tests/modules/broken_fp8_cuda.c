@@ -1,0 +1,28 @@
+/* broken_fp8_cuda.c -- stage-C kernels with a defect compiled in, and zeros: backends of broken_fp8.c. */
+#include <cuda_runtime_api.h>
+
+#include "broken_fp8.h"
+#include "fp8_stage_c.h"
+
+fp8_encode_fn mismatched_encode; /* broken_fp8_encode.cu */
+
+#define BACKEND(id, kernel, encoder)                                                                                   \
+    stage_c_enqueue_fn kernel##_enqueue;                                                                               \
+    const kg_backend id = { .name = #id,                                                                               \
+                            .data = &(const struct stage_c_variant){ kernel##_enqueue, encoder, false },               \
+                            STAGE_C_BACKEND }
+
+BACKEND(cuda_right, fp8_right, fp8_encode_linear);
+BACKEND(cuda_mismatched, fp8_right, mismatched_encode);
+BACKEND(cuda_half_table, fp8_half_table, fp8_encode_linear);
+BACKEND(cuda_last_early, fp8_last_early, fp8_encode_linear);
+
+static int launch_zero(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error)
+{
+    (void)self, (void)state;
+    cudaError_t status =
+        cudaMemsetAsync(tensors[SDPA_O].data, 0, kg_tensor_bytes(&tensors[SDPA_O]), (cudaStream_t)stream);
+    return status == cudaSuccess ? KG_OK : kg_fail(ret_error, KG_EDEVICE, "memset: %s", cudaGetErrorString(status));
+}
+
+const kg_backend cuda_zero = { .name = "cuda_zero", .device = KG_CUDA, .launch = launch_zero };

@@ -1,0 +1,141 @@
+/* pull.c -- one small module as pull requests would change it, for `kgate run --against`: meson.build makes one of each
+ * PULL_… below. To add one: a name in meson.build, its change here, what must be said of it in tests/cli/against.sh. */
+#include <math.h>
+
+#include "kgate.h"
+
+#define PULL_BASE 0 /* what the others change */
+#define PULL_SLOWER 1
+#define PULL_LENIENT 2  /* slower, under a threshold that would allow it */
+#define PULL_UNTIMED 3  /* slower, in a suite that times nothing */
+#define PULL_LOOSE 4    /* wrong, under gates that would allow it */
+#define PULL_EXCUSED 5  /* wrong, and said to fail */
+#define PULL_DOCTORED 6 /* wrong, and the reference agrees */
+#define PULL_DROPPED 7  /* a row is gone */
+#define PULL_RENAMED 8
+#define PULL_SMALLER 9  /* a smaller problem of the same name */
+#define PULL_REFUSES 10 /* the backend no longer takes any problem */
+#define PULL_ADDED 11   /* a new row */
+#define PULL_FAULTY 12  /* a new backend that is wrong */
+#define PULL_KNOBBED 13 /* the backend gets a knob, and is as it was without it */
+
+#ifndef PULL
+#error "PULL is what the pull request changes: one of the names above"
+#endif
+#define IS(which) (PULL == (which))
+#define IS_SLOWER (IS(PULL_SLOWER) || IS(PULL_LENIENT) || IS(PULL_UNTIMED))
+#define IS_WRONG (IS(PULL_LOOSE) || IS(PULL_EXCUSED) || IS(PULL_DOCTORED))
+
+#define TERMS 24
+
+struct sum {
+    const char *name;
+    int64_t n;
+};
+struct knobs {
+    int64_t extra_pct;
+};
+
+static const kg_field fields[] = {
+    { "n", offsetof(struct sum, n), KG_INT, .min = 1, .max = 1 << 20, .help = "elements" },
+};
+
+static const kg_field knob_fields[] = {
+    { "extra_pct", offsetof(struct knobs, extra_pct), KG_INT, .min = 0, .max = 100, .help = "further work" },
+};
+
+static int tensors(const void *problem, kg_tensor ret_tensors[KG_MAX_TENSORS], int *ret_count)
+{
+    const int64_t n = ((const struct sum *)problem)->n;
+    ret_tensors[0] = (kg_tensor){ .name = "x", .dtype = KG_F32, .role = KG_INPUT, .rank = 1, .dims = { n } };
+    ret_tensors[1] = (kg_tensor){ .name = "y", .dtype = KG_F32, .role = KG_OUTPUT, .rank = 1, .dims = { n } };
+    *ret_count = 2;
+    return KG_OK;
+}
+
+/* y = x + x/2 + x/4 + …; a wrong one is off by a little everywhere. */
+static void compute(const float *x, float *y, int64_t n, float off)
+{
+    for (int64_t i = 0; i < n; i++) {
+        float sum = off;
+        for (int t = 0; t < TERMS; t++)
+            sum = sum * 0.5f + x[i];
+        y[i] = sum + off;
+    }
+}
+
+static int reference(const void *problem, const kg_tensor *call, kg_error *ret_error)
+{
+    const int64_t n = ((const struct sum *)problem)->n;
+    (void)ret_error;
+    compute(call[0].data, call[1].data, n, IS(PULL_DOCTORED) ? 0.05f : 0);
+    return KG_OK;
+}
+
+static int launch(const kg_backend *self, void *state, const kg_tensor *call, void *stream, kg_error *ret_error)
+{
+    const int64_t n = kg_tensor_count(&call[1]);
+    const struct knobs *knobs = ((const kg_call *)state)->knobs;
+    const int64_t extra_pct = IS_SLOWER ? 30 : knobs ? knobs->extra_pct : 0;
+    (void)stream, (void)ret_error;
+    compute(call[0].data, call[1].data, n * extra_pct / 100, 0);
+    compute(call[0].data, call[1].data, n, IS_WRONG || self->data ? 0.05f : 0);
+    return KG_OK;
+}
+
+static int supports(const kg_backend *self, const kg_device *device, const void *problem, kg_error *ret_error)
+{
+    (void)self, (void)device, (void)problem;
+    return IS(PULL_REFUSES) ? kg_fail(ret_error, KG_EUNSUPPORTED, "takes no problem any more") : KG_OK;
+}
+
+static double elements(const void *problem)
+{
+    return (double)((const struct sum *)problem)->n;
+}
+
+static const kg_op op = { .name = "sum",
+                          .problem_size = sizeof(struct sum),
+                          .fields = KG_LIST(fields),
+                          .tensors = tensors,
+                          .reference_cpu = reference,
+                          .flops = elements,
+                          .bytes = elements };
+static const kg_backend kernel = { .name = "kernel",
+                                   .device = KG_CPU,
+                                   .knobs = { knob_fields, IS(PULL_KNOBBED) ? 1 : 0 },
+                                   .knobs_size = IS(PULL_KNOBBED) ? sizeof(struct knobs) : 0,
+                                   .supports = supports,
+                                   .launch = launch };
+static const kg_backend faulty = { .name = "faulty", .device = KG_CPU, .data = "wrong", .launch = launch };
+static const kg_backend *const backends[] = { &kernel, &faulty };
+
+/* A tenth of a millisecond a call: most calls end undisturbed on a busy machine. */
+static const struct sum rows[] = {
+    { "plain", 8192 },
+    { IS(PULL_RENAMED) ? "another" : "other", IS(PULL_SMALLER) ? 512 : 4096 },
+    { "added", 2048 },
+};
+static const uint64_t seeds[] = { 0, 1 };
+static const kg_xfail xfails[] = { { "pull/*", "known to be off" } };
+
+#define LIMIT (IS(PULL_LOOSE) ? 1000.0 : 0.02)
+static const kg_suite suite = {
+    .name = "pull",
+    .op = &op,
+    .shapes = { rows,
+                IS(PULL_DROPPED) ? 1
+                : IS(PULL_ADDED) ? 3
+                                 : 2,
+                sizeof *rows },
+    .seeds = KG_LIST(seeds),
+    .backends = { backends, IS(PULL_FAULTY) ? 2 : 1 },
+    .gates = { .max_abs = LIMIT, .mean_abs = LIMIT, .bad_abs = LIMIT, .rel_l2 = LIMIT },
+    .time = { .off = IS(PULL_UNTIMED), .cpu_regress_pct = IS(PULL_LENIENT) ? 1000 : 0 },
+    .xfails = { xfails, IS(PULL_EXCUSED) ? 1 : 0 },
+};
+static const kg_suite *const suites[] = { &suite };
+
+KG_EXPORT const struct kg_module kg_module = {
+    KG_MODULE_SIZES, .name = "pull", .git_sha = "", .flags = "", .suites = suites, .n_suites = 1,
+};
