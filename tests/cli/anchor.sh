@@ -7,24 +7,14 @@ set -eu -o pipefail
 on=('held/*' --expectations goldens --case-timeout 120)
 case=held/plain/s0/kernel
 
-# As fast as its golden, by p50 too? Else the machine is busier now than it was, or less so, and p50s say nothing.
-steady() {
-    gate run --format json "${on[@]}" "${quick[@]}" --module "$modules/anchor.so"
-    [ "$(results '.results[0] | .verdict == "PASS" and (.p50_us / .golden_us - 1 | fabs) < 0.05')" = true ]
-}
-
-for try in 1 2 3 4 5 6; do
-    bless "${on[@]}" --module "$modules/anchor.so" --reason 'as it should be'
-    steady || { echo "try $try: busy"; continue; }
-    gate run --format json "${on[@]}" "${quick[@]}" --module "$modules/anchor_30_30.so"
-    echo "try $try: $(reason $case)"
-    [ "$(verdict $case)" != UNSURE ] || break
-done
-expect 'both 30% slower: not PASS' "$(verdict $case)" UNSURE
-expect 'both 30% slower: status' "$status" 4
-expect 'both 30% slower: the ratio alone would pass it' \
+# Three times slower, not 30%: what else this machine does may change between golden and run.
+bless "${on[@]}" --module "$modules/anchor.so" --reason 'as it should be'
+gate run --format json "${on[@]}" --module "$modules/anchor_200_200.so"
+expect 'both three times slower: not PASS' "$(verdict $case)" UNSURE
+expect 'both three times slower: status' "$status" 4
+expect 'both three times slower: the ratio alone would pass it' \
     "$(results '.results[0] | .judge == "ratio" and .change_pct < 10')" true
-expect_in 'both 30% slower: says why' "$scratch/out" \
+expect_in 'both three times slower: says why' "$scratch/out" \
     'this machine is slower, or both are; --against tells'
 
 decide $case "${on[@]}" --module "$modules/anchor_10_30.so"

@@ -73,7 +73,7 @@ __attribute__((constructor)) static void fill_rows(void)
 }
 
 static const kg_suite suite = { .name = "many", .op = &op, .shapes = KG_TABLE(rows), .seeds = KG_LIST(seeds),
-                                .backends = KG_LIST(backends), .gates = GATES };
+                                .backends = KG_LIST(backends), .cpu_anchor = &there, .gates = GATES };
 static const kg_suite *const suites[] = { &suite };
 
 KG_EXPORT const struct kg_module kg_module = {
