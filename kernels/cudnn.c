@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cudnn_library.h"
-#include "cudnn_plan.h"
+#include "cudnn_common.h"
 #include "cudnn_sdpa.h"
 #include "cudnn_timer.h"
 #include "sdpa.h"
@@ -23,7 +22,6 @@ struct variant {
 };
 
 struct state {
-    const struct cudnn_library *library;
     struct cudnn_plan plan;
     bool causal;
     float scale, hidden; /* every launch reads both through pointers */
@@ -42,30 +40,12 @@ static int supports(const kg_backend *self, const kg_device *device, const void 
     return KG_OK;
 }
 
-static int open_library(const kg_backend *self, const kg_host *host, const kg_device *device, void **ret_library,
-                        kg_error *ret_error)
-{
-    struct cudnn_library *library = NULL;
-    (void)self;
-    int status = cudnn_library_open(host, device, &library, ret_error);
-    if (status == KG_OK)
-        *ret_library = library;
-    return status;
-}
-
-static void close_library(const kg_backend *self, void *library)
-{
-    (void)self;
-    cudnn_library_close(library);
-}
-
 /* ---- launch ------------------------------------------------------------------------------------------------ */
 
 /* Binds the tensors to the plan and runs it. Whatever happens on the device happens on `stream`. */
 static int execute(const struct state *state, const kg_tensor *tensors, const void *workspace, cudaStream_t stream,
                    kg_error *ret_error)
 {
-    const struct cudnn_library *library = state->library;
     int64_t ids[SDPA_TENSORS + 2];
     const void *data[SDPA_TENSORS + 2];
     int count = 0;
@@ -80,26 +60,7 @@ static int execute(const struct state *state, const kg_tensor *tensors, const vo
         data[count++] = &state->hidden;
     }
 
-    struct cudnn_build build;
-    cudnn_build_init(&build, library);
-    cudnnBackendDescriptor_t pack = cudnn_make(&build, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
-    cudnn_set(&build, pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, count, ids);
-    cudnn_set(&build, pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, count, data);
-    cudnn_set(&build, pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &workspace);
-    cudnn_finalize(&build, pack, "variant pack");
-    int status = cudnn_build_status(&build, ret_error);
-    if (status == KG_OK) {
-        const char *what = "cudnnSetStream";
-        cudnnStatus_t run = library->call.SetStream(library->handle, stream);
-        if (run == CUDNN_STATUS_SUCCESS) {
-            what = "execute";
-            run = library->call.BackendExecute(library->handle, state->plan.descriptor, pack);
-        }
-        if (run != CUDNN_STATUS_SUCCESS)
-            status = cudnn_fail(library, run, what, ret_error);
-    }
-    cudnn_build_done(&build);
-    return status;
+    return cudnn_plan_execute(&state->plan, ids, data, count, workspace, stream, ret_error);
 }
 
 static int launch(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error)
@@ -121,9 +82,7 @@ static size_t workspace(const kg_backend *self, const void *state)
 static struct state state_of(const kg_call *call, const struct cudnn_plan *plan)
 {
     const struct sdpa *p = call->problem;
-    return (struct state){
-        .library = call->library, .plan = *plan, .causal = p->causal, .scale = (float)sdpa_scale(p), .hidden = -INFINITY
-    };
+    return (struct state){ .plan = *plan, .causal = p->causal, .scale = (float)sdpa_scale(p), .hidden = -INFINITY };
 }
 
 static void release(const kg_backend *self, void *state)
@@ -202,9 +161,10 @@ static int fastest_find(const kg_call *call, const struct cudnn_plan *plans, int
 
 /* ---- prepare ----------------------------------------------------------------------------------------------- */
 
-static int plan_choose(const struct variant *variant, const kg_call *call, cudnnBackendDescriptor_t graph,
+static int plan_choose(const kg_backend *self, const kg_call *call, cudnnBackendDescriptor_t graph,
                        struct cudnn_plan *ret_plan, kg_error *ret_error)
 {
+    const struct variant *variant = self->data;
     const struct sdpa *p = call->problem;
     struct cudnn_plan plans[MAX_PLANS];
     int count = 0, proposed = 0, chosen = 0;
@@ -226,110 +186,42 @@ static int plan_choose(const struct variant *variant, const kg_call *call, cudnn
 }
 
 /* All that a plan depends on; strides follow from the dimensions, as tensors are packed. */
-static void key_write(const struct variant *variant, const kg_call *call, const char *pin, char *ret_key, size_t size)
+static void key_write(const struct variant *variant, const kg_call *call, char *ret_key, size_t size)
 {
     const struct sdpa *p = call->problem;
     const struct cudnn_library *library = call->library;
     const char *const *dtypes = KG_DTYPE_NAMES;
     (void)snprintf(ret_key, size,
                    "cudnn %s|%s|sm_%d%d|sdpa %d|b%" PRId64 " h%" PRId64 " hkv%" PRId64 " s%" PRId64 " skv%" PRId64
-                   " d%" PRId64 " packed|%s|%s|%s|%s",
+                   " d%" PRId64 " packed|%s|%s|%s",
                    library->version, call->device->name, call->device->cc_major, call->device->cc_minor,
                    CUDNN_SDPA_REVISION, p->B, p->H, sdpa_kv_heads(p), p->S, sdpa_kv_length(p), p->D, dtypes[p->dtype],
-                   p->causal ? "causal" : "full", variant->name, pin ? pin : "");
-}
-
-static int plan_cached(const kg_call *call, const char *key, struct cudnn_plan *ret_plan)
-{
-    char *text = NULL;
-    kg_error error = { 0 };
-    int status = call->host->cache_read(call->host, key, &text);
-    if (status != KG_OK)
-        return status;
-    status = cudnn_plan_restore(call->library, text, ret_plan, &error);
-    if (status != KG_OK)
-        call->host->log(call->host, "the plan kept for %s is not used: %s", key, error.text);
-    free(text);
-    return status;
-}
-
-/* A plan that cannot be kept still runs; the next prepare pays for it. */
-static void plan_keep(const kg_call *call, const char *key, const struct cudnn_plan *plan)
-{
-    char *text = NULL;
-    kg_error error = { 0 };
-    if (cudnn_plan_save(plan, &text, &error) != KG_OK)
-        call->host->log(call->host, "no plan is kept for %s: %s", key, error.text);
-    else if (call->host->cache_write(call->host, key, text) != KG_OK)
-        call->host->log(call->host, "no plan is kept for %s: the cache cannot be written", key);
-    free(text);
-}
-
-/* With a pin that configuration, else the variant's choice; either way from the cache first. */
-static int plan_get(const struct variant *variant, const kg_call *call, const char *pin, struct cudnn_plan *ret_plan,
-                    kg_error *ret_error)
-{
-    char key[1024];
-    key_write(variant, call, pin, key, sizeof key);
-    if (plan_cached(call, key, ret_plan) == KG_OK)
-        return KG_OK;
-
-    struct cudnn_build build;
-    cudnn_build_init(&build, call->library);
-    cudnn_build_listen(&build);
-    cudnnBackendDescriptor_t graph = cudnn_sdpa_graph(&build, call->problem);
-    int status = cudnn_build_status(&build, ret_error);
-    if (status == KG_OK)
-        status = pin ? cudnn_plan_pinned(call->library, graph, pin, ret_plan, ret_error)
-                     : plan_choose(variant, call, graph, ret_plan, ret_error);
-    if (status == KG_OK)
-        plan_keep(call, key, ret_plan);
-    cudnn_build_done(&build);
-    return status;
-}
-
-/* The pinned configuration where it can still be had, else one chosen anew: the identity shows the difference. */
-static int plan_find(const struct variant *variant, const kg_call *call, struct cudnn_plan *ret_plan,
-                     kg_error *ret_error)
-{
-    const struct sdpa *p = call->problem;
-    kg_error why = { 0 };
-    if (call->pin && *call->pin) {
-        if (plan_get(variant, call, call->pin, ret_plan, &why) == KG_OK)
-            return KG_OK;
-        call->host->log(call->host, "%s: the pinned configuration is given up and one chosen anew: %s", p->name,
-                        why.text);
-    }
-    return plan_get(variant, call, NULL, ret_plan, ret_error);
+                   p->causal ? "causal" : "full", variant->name);
 }
 
 static int prepare(const kg_backend *self, const kg_call *call, void **ret_state, kg_identity *ret_identity,
                    kg_error *ret_error)
 {
-    const struct cudnn_library *library = call->library;
+    char key[512];
     struct cudnn_plan plan;
-    cudnnStatus_t set = library->call.SetStream(library->handle, call->stream);
-    if (set != CUDNN_STATUS_SUCCESS)
-        return cudnn_fail(library, set, "cudnnSetStream", ret_error);
-    int status = plan_find(self->data, call, &plan, ret_error);
-    if (status != KG_OK)
-        return status;
-
     struct state *state = calloc(1, sizeof *state);
-    if (!state) {
-        cudnn_plan_done(&plan);
+    if (!state)
         return kg_fail(ret_error, KG_ENOMEM, "out of memory");
+    key_write(self->data, call, key, sizeof key);
+    const struct cudnn_wanted wanted = { .key = key, .graph = cudnn_sdpa_graph, .choose = plan_choose };
+    int status = cudnn_common_plan(self, call, &wanted, &plan, ret_identity, ret_error);
+    if (status != KG_OK) {
+        free(state);
+        return status;
     }
     *state = state_of(call, &plan);
-    (void)snprintf(ret_identity->pin, sizeof ret_identity->pin, "%s", plan.pin);
-    cudnn_pin_describe(plan.pin, ret_identity->text, sizeof ret_identity->text);
     *ret_state = state;
     return KG_OK;
 }
 
 #define CUDNN_BACKEND                                                                                                  \
-    .device = KG_CUDA, .supports = supports, .open = open_library, .close = close_library, .prepare = prepare,         \
-    .workspace = workspace, .launch = launch, .release = release
+    .device = KG_CUDA, .supports = supports, .open = cudnn_common_open, .close = cudnn_common_close,                   \
+    .prepare = prepare, .workspace = workspace, .launch = launch, .release = release
 
 const kg_backend sdpa_cudnn = {
     .name = "cudnn",

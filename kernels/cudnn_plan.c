@@ -1,4 +1,5 @@
-/* cudnn_plan.c -- from an operation graph to an execution plan, by heuristics, by pin, or from text kept earlier. */
+/* cudnn_plan.c -- from an operation graph to an execution plan, by heuristics, by pin, or from text kept earlier; and
+ * its run. */
 #include "cudnn_plan.h"
 
 #include <inttypes.h>
@@ -339,6 +340,34 @@ int cudnn_plan_restore(const struct cudnn_library *library, const char *text, st
     if (status == KG_OK) {
         memcpy(plan.pin, pin, sizeof pin);
         *ret_plan = plan;
+    }
+    cudnn_build_done(&build);
+    return status;
+}
+
+/* ---- running ----------------------------------------------------------------------------------------------- */
+
+int cudnn_plan_execute(const struct cudnn_plan *plan, const int64_t *ids, const void *const *data, int count,
+                       const void *workspace, cudaStream_t stream, kg_error *ret_error)
+{
+    const struct cudnn_library *library = plan->library;
+    struct cudnn_build build;
+    cudnn_build_init(&build, library);
+    cudnnBackendDescriptor_t pack = cudnn_make(&build, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+    cudnn_set(&build, pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, count, ids);
+    cudnn_set(&build, pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, count, data);
+    cudnn_set(&build, pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &workspace);
+    cudnn_finalize(&build, pack, "variant pack");
+    int status = cudnn_build_status(&build, ret_error);
+    if (status == KG_OK) {
+        const char *what = "cudnnSetStream";
+        cudnnStatus_t run = library->call.SetStream(library->handle, stream);
+        if (run == CUDNN_STATUS_SUCCESS) {
+            what = "execute";
+            run = library->call.BackendExecute(library->handle, plan->descriptor, pack);
+        }
+        if (run != CUDNN_STATUS_SUCCESS)
+            status = cudnn_fail(library, run, what, ret_error);
     }
     cudnn_build_done(&build);
     return status;

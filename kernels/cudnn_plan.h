@@ -33,6 +33,11 @@ int cudnn_plan_save(const struct cudnn_plan *plan, char **ret_text, kg_error *re
 int cudnn_plan_restore(const struct cudnn_library *library, const char *text, struct cudnn_plan *ret_plan,
                        kg_error *ret_error);
 
+/* Runs the plan on tensors bound by their ids; by-value ones are read before it returns. Whatever happens on the device
+ * happens on `stream`. */
+int cudnn_plan_execute(const struct cudnn_plan *plan, const int64_t *ids, const void *const *data, int count,
+                       const void *workspace, cudaStream_t stream, kg_error *ret_error);
+
 /* cuDNN 9.19.0 engine 8 knobs 3=1,7=2 */
 void cudnn_pin_describe(const char *pin, char *ret_text, size_t size);
 

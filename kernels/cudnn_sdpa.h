@@ -20,7 +20,8 @@ static inline int64_t cudnn_sdpa_id(enum sdpa_tensor tensor)
     return (int64_t)tensor + 1;
 }
 
-/* Returns the finalised operation graph, which belongs to the build; NULL after a failure. */
-cudnnBackendDescriptor_t cudnn_sdpa_graph(struct cudnn_build *build, const struct sdpa *problem);
+/* `problem` is a struct sdpa. Returns the finalised operation graph, which belongs to the build; NULL after a failure.
+ */
+cudnnBackendDescriptor_t cudnn_sdpa_graph(struct cudnn_build *build, const void *problem);
 
 #endif

@@ -38,8 +38,9 @@ static int supports(const kg_backend *self, const kg_device *device, const void 
     const struct sdpa *sdpa = problem;
     if (sdpa->dtype != KG_F16 && sdpa->dtype != KG_BF16)
         return kg_fail(ret_error, KG_EUNSUPPORTED, "flash takes f16 and bf16");
-    if (sdpa->D != 64 && sdpa->D != 128)
-        return kg_fail(ret_error, KG_EUNSUPPORTED, "flash is compiled for D 64 and 128, here %lld", (long long)sdpa->D);
+    if (sdpa->D != 64 && sdpa->D != 80 && sdpa->D != 96 && sdpa->D != 128)
+        return kg_fail(ret_error, KG_EUNSUPPORTED, "flash is compiled for D 64, 80, 96 and 128, here %lld",
+                       (long long)sdpa->D);
     if (device->cc_major < 8)
         return kg_fail(ret_error, KG_EUNSUPPORTED, "flash needs compute capability 8.0, here %d.%d", device->cc_major,
                        device->cc_minor);

@@ -26,11 +26,16 @@ template <int D_, int WARPS_, int STRIPS_, int GROUPS_, int COLS_, bool KEEP_Q_,
     static constexpr int ROWS = WARPS * STRIPS * 16;
     static constexpr int THREADS = WARPS * GROUPS * 32;
     static constexpr int ROW_BYTES = D * 2;
-    static constexpr int Q_BYTES = ROWS * ROW_BYTES;
-    static constexpr int KEYS = GROUPS * COLS;          /* of one step */
-    static constexpr int HALF_BYTES = KEYS * ROW_BYTES; /* K or V of one step */
-    static constexpr int STAGE_BYTES = 2 * HALF_BYTES;  /* K, then V */
+    static constexpr int PIECES = ROW_BYTES / 16;
+    static constexpr bool SWIZZLED = PIECES % 8 == 0;
+    static constexpr int PITCH = ROW_BYTES + (SWIZZLED ? 0 : 16); /* from row to row in shared memory */
+    static constexpr int Q_BYTES = ROWS * PITCH;
+    static constexpr int KEYS = GROUPS * COLS;         /* of one step */
+    static constexpr int HALF_BYTES = KEYS * PITCH;    /* K or V of one step */
+    static constexpr int STAGE_BYTES = 2 * HALF_BYTES; /* K, then V */
     static constexpr int SHARED_BYTES = Q_BYTES + 2 * STAGE_BYTES;
+    static_assert(SWIZZLED || PITCH / 16 % 2 == 1, "a piece of eight rows touches every bank once");
+    static_assert(SHARED_BYTES <= 99 * 1024, "what a block of sm_86 may have");
 };
 
 /* ---- one instruction each ----------------------------------------------------------------------------------- */
@@ -141,27 +146,48 @@ __device__ __forceinline__ float quad_sum(float x)
 
 /* ---- steps of the kernel ------------------------------------------------------------------------------------ */
 
-/* Rows lie in shared memory with their 16-byte pieces permuted: piece c of row r is at c ^ (r % 8). Eight lanes that
- * read one piece of eight rows, or write one row, then touch every bank once. */
-template <typename TILE> __device__ __forceinline__ uint32_t swizzled(int row, int piece)
+/* Where a row's 16-byte pieces lie in shared memory, so that eight lanes that read one piece of eight rows touch every
+ * bank once. Pieces that come in eights are permuted: piece c of row r is at c ^ (r % 8). Else they follow each other,
+ * and the rows are an odd number of pieces apart. */
+template <typename TILE> __device__ __forceinline__ uint32_t place(int row, int piece)
 {
-    return row * TILE::ROW_BYTES + ((piece ^ (row & 7)) << 4);
+    return row * TILE::PITCH + (TILE::SWIZZLED ? (piece ^ (row & 7)) << 4 : piece << 4);
+}
+
+/* From the place of piece 0 or 1 to that of an even number of pieces further on, in the same row. */
+template <typename TILE> __device__ __forceinline__ uint32_t further(uint32_t address, int pieces)
+{
+    return TILE::SWIZZLED ? address ^ (pieces * 16) : address + pieces * 16;
+}
+
+/* copy_rows below, of PIECES pieces of a row from piece FIRST on: so many that the block's threads are whole rows */
+template <typename TILE, int ROWS, int FIRST, int PIECES>
+__device__ __forceinline__ void copy_pieces(uint32_t shared, const void *base, int64_t offset, int first, int end)
+{
+    constexpr int ROWS_AT_ONCE = TILE::THREADS / PIECES;
+    static_assert(TILE::THREADS % PIECES == 0 && (!TILE::SWIZZLED || ROWS_AT_ONCE % 8 == 0) &&
+                      (ROWS % ROWS_AT_ONCE == 0 || ROWS < ROWS_AT_ONCE),
+                  "a thread's place in a row never changes");
+    int thread = forget_origin(threadIdx.x), row = thread / PIECES, piece = FIRST + thread % PIECES;
+    if (ROWS < ROWS_AT_ONCE && row >= ROWS)
+        return;
+    shared += place<TILE>(row, piece);
+    const char *global = (const char *)base + (offset + (int64_t)(first + row) * TILE::ROW_BYTES + piece * 16);
+#pragma unroll
+    for (int i = 0; i < ROWS; i += ROWS_AT_ONCE) {
+        bool inside = first + row + i < end;
+        copy_16_bytes(shared + i * TILE::PITCH, inside ? global + i * TILE::ROW_BYTES : base, inside);
+    }
 }
 
 /* shared[0 .. ROWS, :] = source[first .. first + ROWS, :], zeros from row `end` on; source is at base + offset */
 template <typename TILE, int ROWS>
 __device__ __forceinline__ void copy_rows(uint32_t shared, const void *base, int64_t offset, int first, int end)
 {
-    constexpr int PIECES = TILE::ROW_BYTES / 16, ROWS_AT_ONCE = TILE::THREADS / PIECES;
-    static_assert(ROWS_AT_ONCE % 8 == 0 && ROWS % ROWS_AT_ONCE == 0, "a thread's place in a row never changes");
-    int thread = forget_origin(threadIdx.x), row = thread / PIECES, piece = thread % PIECES;
-    shared += swizzled<TILE>(row, piece);
-    const char *global = (const char *)base + (offset + (int64_t)(first + row) * TILE::ROW_BYTES + piece * 16);
-#pragma unroll
-    for (int i = 0; i < ROWS; i += ROWS_AT_ONCE) {
-        bool inside = first + row + i < end;
-        copy_16_bytes(shared + i * TILE::ROW_BYTES, inside ? global + i * TILE::ROW_BYTES : base, inside);
-    }
+    constexpr int PIECES = TILE::PIECES, REST = PIECES % 8;
+    copy_pieces<TILE, ROWS, 0, PIECES - REST>(shared, base, offset, first, end);
+    if constexpr (REST > 0)
+        copy_pieces<TILE, ROWS, PIECES - REST, REST>(shared, base, offset, first, end);
 }
 
 /* Fragments of Q: rows of all strips, dims k*16 .. k*16+15. `address` is that of the lane, for k = 0. */
@@ -169,7 +195,7 @@ template <typename TILE> __device__ __forceinline__ void load_q(uint32_t (&q)[TI
 {
 #pragma unroll
     for (int strip = 0; strip < TILE::STRIPS; strip++)
-        load_matrices(q[strip], (address ^ (k * 32)) + strip * 16 * TILE::ROW_BYTES);
+        load_matrices(q[strip], further<TILE>(address, k * 2) + strip * 16 * TILE::PITCH);
 }
 
 /* s[rows, COLS] = Q K^T */
@@ -194,7 +220,7 @@ __device__ __forceinline__ void scores(float (&s)[TILE::STRIPS][TILE::COLS / 8][
 #pragma unroll
         for (int n = 0; n < TILE::COLS / 8; n += 2) {
             uint32_t keys[4];
-            load_matrices(keys, (k_address ^ (k * 32)) + n * 8 * TILE::ROW_BYTES);
+            load_matrices(keys, further<TILE>(k_address, k * 2) + n * 8 * TILE::PITCH);
 #pragma unroll
             for (int strip = 0; strip < TILE::STRIPS; strip++) {
                 multiply_add<T>(s[strip][n], q[strip], keys[0], keys[1]);
@@ -287,7 +313,7 @@ __device__ __forceinline__ void output_add(flash_rows<TILE> &rows, const float (
 #pragma unroll
         for (int n = 0; n < TILE::D / 8; n += 2) {
             uint32_t values[4];
-            load_matrices_transposed(values, (v_address ^ (n * 16)) + k * 16 * TILE::ROW_BYTES);
+            load_matrices_transposed(values, further<TILE>(v_address, n) + k * 16 * TILE::PITCH);
 #pragma unroll
             for (int strip = 0; strip < TILE::STRIPS; strip++) {
                 multiply_add<T>(rows.o[strip][n], p[strip], values[0], values[1]);
@@ -358,16 +384,15 @@ __device__ __forceinline__ void store(flash_rows<TILE> &rows, unsigned char *sha
             int row = strip * 16 + half * 8 + lane / 4;
 #pragma unroll
             for (int n = 0; n < TILE::D / 8; n++)
-                *(uint32_t *)(shared + swizzled<TILE>(row, n) + lane % 4 * 4) =
+                *(uint32_t *)(shared + place<TILE>(row, n) + lane % 4 * 4) =
                     pack<T>(rows.o[strip][n][half * 2] * factor, rows.o[strip][n][half * 2 + 1] * factor);
         }
     __syncwarp();
-    constexpr int PIECES = TILE::ROW_BYTES / 16;
 #pragma unroll
-    for (int i = lane; i < TILE::STRIPS * 16 * PIECES; i += 32) {
-        int row = i / PIECES, piece = i % PIECES;
+    for (int i = lane; i < TILE::STRIPS * 16 * TILE::PIECES; i += 32) {
+        int row = i / TILE::PIECES, piece = i % TILE::PIECES;
         if (row < count)
-            *(uint4 *)(o + row * TILE::ROW_BYTES + piece * 16) = *(const uint4 *)(shared + swizzled<TILE>(row, piece));
+            *(uint4 *)(o + row * TILE::ROW_BYTES + piece * 16) = *(const uint4 *)(shared + place<TILE>(row, piece));
     }
 }
 
@@ -407,10 +432,10 @@ __global__ void __launch_bounds__(TILE::THREADS, TILE::BLOCKS) flash_kernel(cons
     copy_rows<TILE, TILE::KEYS>(stages + TILE::HALF_BYTES, args.v, k_offset, 0, args.Skv);
     copies_commit();
 
-    /* Addresses of this lane's rows for ldmatrix; other pieces of the same row are an exclusive or away. */
-    const uint32_t q_address = q_shared + swizzled<TILE>(warp * TILE::STRIPS * 16 + lane % 16, lane / 16);
-    const uint32_t k_lane = swizzled<TILE>(group * TILE::COLS + lane % 8 + lane / 16 * 8, lane / 8 % 2);
-    const uint32_t v_lane = swizzled<TILE>(group * TILE::COLS + lane % 16, lane / 16) + TILE::HALF_BYTES;
+    /* Addresses of this lane's rows for ldmatrix; other pieces of the same row are `further`. */
+    const uint32_t q_address = q_shared + place<TILE>(warp * TILE::STRIPS * 16 + lane % 16, lane / 16);
+    const uint32_t k_lane = place<TILE>(group * TILE::COLS + lane % 8 + lane / 16 * 8, lane / 8 % 2);
+    const uint32_t v_lane = place<TILE>(group * TILE::COLS + lane % 16, lane / 16) + TILE::HALF_BYTES;
 
     flash_rows<TILE> rows;
 #pragma unroll
@@ -457,7 +482,7 @@ __global__ void __launch_bounds__(TILE::THREADS, TILE::BLOCKS) flash_kernel(cons
     if (TILE::GROUPS > 1)
         join_groups<TILE>(rows, (float *)(shared + TILE::Q_BYTES), group);
     if (group == 0)
-        store<T, TILE>(rows, shared + warp * TILE::STRIPS * 16 * TILE::ROW_BYTES,
+        store<T, TILE>(rows, shared + warp * TILE::STRIPS * 16 * TILE::PITCH,
                        (char *)args.o + q_offset + (int64_t)warp_row * TILE::ROW_BYTES, args.S - warp_row);
 }
 
@@ -468,12 +493,25 @@ template <typename T, typename TILE> static flash_kernel_info describe()
     return { (const void *)flash_kernel<T, TILE>, TILE::ROWS, TILE::THREADS, TILE::SHARED_BYTES };
 }
 
-/* Measured on an H200, see docs/kernels.md. Shared memory stays under the 99 KB of sm_86 and sm_89. */
+/* Measured on an H200 (80 and 96: reasoned only), see docs/kernels.md. Shared memory stays under the 99 KB of sm_86 and
+ * sm_89. */
 struct flash_tiles_64 { /*        D  warps strips groups cols keep Q blocks */
     using split4 = flash_tile<64, 2, 1, 4, 32, true, 1>;
     using split2 = flash_tile<64, 4, 1, 2, 64, true, 1>;
     using rows64 = flash_tile<64, 4, 1, 1, 64, true, 4>;
     using rows128 = flash_tile<64, 4, 2, 1, 64, true, 2>;
+};
+struct flash_tiles_80 {
+    using split4 = flash_tile<80, 2, 1, 4, 32, true, 1>;
+    using split2 = flash_tile<80, 4, 1, 2, 32, true, 1>;
+    using rows64 = flash_tile<80, 4, 1, 1, 64, true, 3>;
+    using rows128 = flash_tile<80, 4, 2, 1, 64, true, 2>;
+};
+struct flash_tiles_96 {
+    using split4 = flash_tile<96, 2, 1, 4, 16, true, 1>;
+    using split2 = flash_tile<96, 4, 1, 2, 32, true, 1>;
+    using rows64 = flash_tile<96, 4, 1, 1, 64, true, 3>;
+    using rows128 = flash_tile<96, 4, 2, 1, 64, false, 2>;
 };
 struct flash_tiles_128 {
     using split4 = flash_tile<128, 2, 1, 4, 16, true, 1>;
@@ -500,11 +538,18 @@ template <typename T, typename TILES> static flash_kernel_info find(flash_tile_i
 
 extern "C" flash_kernel_info flash_kernel_find(flash_tile_id tile, int D, bool bf16)
 {
-    if (D == 64)
+    switch (D) {
+    case 64:
         return bf16 ? find<__nv_bfloat16, flash_tiles_64>(tile) : find<__half, flash_tiles_64>(tile);
-    if (D == 128)
+    case 80:
+        return bf16 ? find<__nv_bfloat16, flash_tiles_80>(tile) : find<__half, flash_tiles_80>(tile);
+    case 96:
+        return bf16 ? find<__nv_bfloat16, flash_tiles_96>(tile) : find<__half, flash_tiles_96>(tile);
+    case 128:
         return bf16 ? find<__nv_bfloat16, flash_tiles_128>(tile) : find<__half, flash_tiles_128>(tile);
-    return {};
+    default:
+        return {};
+    }
 }
 
 extern "C" int flash_kernel_prepare(const flash_kernel_info *kernel)

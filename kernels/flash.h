@@ -33,7 +33,7 @@ struct flash_kernel_info {
     size_t shared_bytes;
 };
 
-/* The kernel of a tile for D 64 or 128, or one with function NULL. */
+/* The kernel of a tile for D 64, 80, 96 or 128, or one with function NULL. */
 struct flash_kernel_info flash_kernel_find(enum flash_tile_id tile, int D, bool bf16);
 
 /* Both return a cudaError_t. Allow more than 48 KB of shared memory, once; enqueue. */

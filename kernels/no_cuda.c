@@ -2,7 +2,7 @@
  *
  * A new CUDA backend gets a line here, or a CPU build does not link.
  */
-#include "sdpa.h"
+#include "sdpa_fp8.h"
 
 static int supports(const kg_backend *self, const kg_device *device, const void *problem, kg_error *ret_error)
 {
@@ -24,7 +24,21 @@ static int launch(const kg_backend *self, void *state, const kg_tensor *tensors,
 const kg_backend sdpa_math = ABSENT("math");
 const kg_backend sdpa_cudnn = ABSENT("cudnn");
 const kg_backend sdpa_cudnn_best = ABSENT("cudnn_best");
+const kg_backend cudnn_fp8 = ABSENT("cudnn_fp8");
 const kg_backend sdpa_flash = ABSENT("flash");
+const kg_backend sdpa_fa1 = ABSENT("fa1");
+const kg_backend fa_v3_32x64 = ABSENT("fa_v3_32x64");
+const kg_backend fa_v3_32x32 = ABSENT("fa_v3_32x32");
+const kg_backend fa_v3_48x64 = ABSENT("fa_v3_48x64");
+const kg_backend fa_v3_repaired = ABSENT("fa_v3_repaired");
+const kg_backend pathology_clean = ABSENT("clean");
+const kg_backend pathology_strided_loads = ABSENT("strided_loads");
+const kg_backend pathology_no_staging = ABSENT("no_staging");
+const kg_backend pathology_extra_barriers = ABSENT("extra_barriers");
+const kg_backend pathology_divergence = ABSENT("divergence");
+const kg_backend pathology_over_unrolled = ABSENT("over_unrolled");
+const kg_backend pathology_tiny_blocks = ABSENT("tiny_blocks");
+const kg_backend pathology_serial_batch = ABSENT("serial_batch");
 const kg_backend stage_c = ABSENT("stage_c");
 const kg_backend stage_c_lut = ABSENT("stage_c_lut");
 const kg_backend stage_c_nocp = ABSENT("stage_c_nocp");

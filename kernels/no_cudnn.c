@@ -1,6 +1,6 @@
 /* no_cudnn.c -- what stands for the cuDNN backends where cudnn.h was not there to build them: their cases are listed,
  * and skipped aloud. */
-#include "sdpa.h"
+#include "sdpa_fp8.h"
 
 static int supports(const kg_backend *self, const kg_device *device, const void *problem, kg_error *ret_error)
 {
@@ -21,4 +21,8 @@ const kg_backend sdpa_cudnn = {
 
 const kg_backend sdpa_cudnn_best = {
     .name = "cudnn_best", .help = "not in this build", .device = KG_CUDA, .supports = supports, .launch = launch
+};
+
+const kg_backend cudnn_fp8 = {
+    .name = "cudnn_fp8", .help = "not in this build", .device = KG_CUDA, .supports = supports, .launch = launch
 };

@@ -54,8 +54,15 @@ double sdpa_visible_pairs(const struct sdpa *p);
 int sdpa_reference_cuda(const void *problem, const kg_device *device, const kg_tensor *tensors, void *stream,
                         kg_error *ret_error);
 
-/* The backends: cpu_math.c cpu_flash.c math.c cudnn.c flash.cu. */
-extern const kg_backend cpu_math, cpu_flash, sdpa_math, sdpa_cudnn, sdpa_cudnn_best, sdpa_flash, sdpa_auto;
+/* The backends: cpu_math.c cpu_flash.c math.c cudnn.c flash.cu fa1.cu. */
+extern const kg_backend cpu_math, cpu_flash, sdpa_math, sdpa_cudnn, sdpa_cudnn_best, sdpa_flash, sdpa_fa1, sdpa_auto;
+
+/* Slow on purpose, and repaired: fa_v3.cu, fa_v3_repaired.cu. */
+extern const kg_backend fa_v3_32x64, fa_v3_32x32, fa_v3_48x64, fa_v3_repaired;
+
+/* Plain attention, and the same with something slow planted: pathology_variants.c, pathology.cu. */
+extern const kg_backend pathology_clean, pathology_strided_loads, pathology_no_staging, pathology_extra_barriers;
+extern const kg_backend pathology_divergence, pathology_over_unrolled, pathology_tiny_blocks, pathology_serial_batch;
 
 /* For dtype e4m3, by code: cpu_stage_c.c; fp8_variants.c and fp8_stage_c.cu. */
 extern const kg_backend cpu_stage_c, cpu_stage_c_e4m3;

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "contest.h"
 #include "facts.h"
 #include "run_facts.h"
 #include "verdict.h"
@@ -109,6 +110,16 @@ static void put_comparison(struct csv *csv, const struct kg_result *result)
     cell_real(csv, "speedup_vs_anchor", !isnan(anchor), anchor);
 }
 
+/* Of a case that is its contest's ours, the baseline's beside it. */
+static void put_contest(struct csv *csv, const struct kg_run *run, const struct kg_result *result)
+{
+    const struct kg_result *rival = csv->heading ? NULL : kg_contest_rival(run, result);
+    const struct kg_match match = kg_contest_match(rival ? result : NULL, rival);
+    double speedup = kg_match_speedup(&match);
+    cell_text(csv, "contest_baseline", rival ? kg_fact_backend(rival) : "");
+    cell_real(csv, "speedup_vs_contest_baseline", !isnan(speedup), speedup);
+}
+
 static void put_record(struct csv *csv, const struct kg_run *run, const struct kg_result *result)
 {
     char noise[KG_LINE];
@@ -124,6 +135,7 @@ static void put_record(struct csv *csv, const struct kg_run *run, const struct k
     put_figures(csv, result);
     put_times(csv, result);
     put_comparison(csv, result);
+    put_contest(csv, run, result);
     cell_text(csv, "identity", result->identity);
     cell_text(csv, "git_sha", kg_fact_sha(run));
     cell_text(csv, "device", run->device.name);

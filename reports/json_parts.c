@@ -144,11 +144,6 @@ int kg_json_put_document(const struct kg_run *run, kg_json_fill_fn *fill, FILE *
     cJSON *root = cJSON_CreateObject();
     if (root)
         fill(run, root);
-    char *text = root ? cJSON_Print(root) : NULL;
-    cJSON_Delete(root);
-    if (!text)
-        return kg_fail(ret_error, KG_ENOMEM, "no memory for the JSON report");
-    fprintf(out, "%s\n", text);
-    cJSON_free(text);
-    return kg_stream_check(out, ret_error);
+    int status = kg_json_put(root, out, ret_error);
+    return status ? status : kg_stream_check(out, ret_error);
 }

@@ -1,6 +1,6 @@
 /* markdown.c -- comparison.md (shapes against backends, suite by suite) and summary.md (what a reviewer reads first).
  * A change is per cent of the golden's p50, + is slower; a speed-up over 1 is faster; both say so in their headings. */
-#include "report.h"
+#include "markdown.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,8 +11,7 @@
 
 #define MAX_COLUMNS 32
 
-/* Text inside a table's cell. */
-static void put_cell(const char *text, FILE *out)
+void kg_markdown_cell(const char *text, FILE *out)
 {
     char clean[KG_LINE];
     for (const char *c = kg_text_clean(text, clean, sizeof clean); *c; c++) {
@@ -80,10 +79,10 @@ static void put_fastest(const struct kg_run *run, size_t first, const struct kg_
             second = result;
         }
     }
-    put_cell(best ? kg_fact_backend(best) : "-", out);
+    kg_markdown_cell(best ? kg_fact_backend(best) : "-", out);
     if (second) {
         fprintf(out, ", %s over ", kg_format_speedup(second->time_us.p50 / best->time_us.p50).s);
-        put_cell(kg_fact_backend(second), out);
+        kg_markdown_cell(kg_fact_backend(second), out);
     }
 }
 
@@ -93,9 +92,9 @@ static void put_matrix_row(const struct kg_run *run, size_t first, const struct 
     char problem[KG_LINE];
     kg_fact_problem(row, problem);
     fputs("| ", out);
-    put_cell(kg_fact_shape(row).s, out);
+    kg_markdown_cell(kg_fact_shape(row).s, out);
     fprintf(out, " s%llu | ", (unsigned long long)row->of.seed);
-    put_cell(problem, out);
+    kg_markdown_cell(problem, out);
     for (size_t c = 0; c < n_columns; c++) {
         const struct kg_result *result = find_cell(run, first, row, columns[c]);
         fprintf(out, " | %s", result ? kg_format_time(result->time_us.p50).s : "-");
@@ -130,7 +129,7 @@ static void put_matrix(const struct kg_run *run, size_t first, FILE *out)
     fputs(".\n\n| shape | problem |", out);
     for (size_t c = 0; c < n_columns; c++) {
         fputc(' ', out);
-        put_cell(columns[c], out);
+        kg_markdown_cell(columns[c], out);
         fputs(" |", out);
     }
     fputs(" fastest |\n", out);
@@ -149,9 +148,9 @@ static void put_baseline_row(const struct kg_result *result, FILE *out)
     char line[KG_LINE];
     const struct kg_judgement *judged = &result->judgement;
     fputs("| ", out);
-    put_cell(kg_fact_shape(result).s, out);
+    kg_markdown_cell(kg_fact_shape(result).s, out);
     fputs(" | ", out);
-    put_cell(kg_fact_backend(result), out);
+    kg_markdown_cell(kg_fact_backend(result), out);
     fprintf(out, " | %s", judged->judged ? kg_format_time(judged->golden_us).s : "none");
     fprintf(out, " | %s | %s", kg_format_time(result->time_us.p50).s, kg_format_time(result->time_us.p90).s);
     fprintf(out, " | %s", or_dash(kg_format_speedup(kg_fact_golden_speedup(result)).s));
@@ -162,7 +161,7 @@ static void put_baseline_row(const struct kg_result *result, FILE *out)
         fprintf(out, " | %s | -", result->is_new ? "new" : "-");
     fprintf(out, " | %s%s | ", kg_verdict_name(result->verdict), kg_fact_flaked(result) ? ", flake" : "");
     kg_fact_noise(result, line);
-    put_cell(or_dash(line), out);
+    kg_markdown_cell(or_dash(line), out);
     fputs(" |\n", out);
 }
 
@@ -240,9 +239,9 @@ static void put_not_passed(const struct kg_run *run, FILE *out)
             fputs("\n## Not passed\n\n| case | verdict | reason |\n| --- | --- | --- |\n", out);
         begun = true;
         fputs("| ", out);
-        put_cell(result->id, out);
+        kg_markdown_cell(result->id, out);
         fprintf(out, " | %s | ", kg_verdict_name(result->verdict));
-        put_cell(or_dash(kg_fact_why(result)), out);
+        kg_markdown_cell(or_dash(kg_fact_why(result)), out);
         fputs(" |\n", out);
     }
 }
@@ -265,7 +264,7 @@ static void put_fact(const char *name, const char *value, FILE *out)
     if (!*value)
         return;
     fprintf(out, "| %s | ", name);
-    put_cell(value, out);
+    kg_markdown_cell(value, out);
     fputs(" |\n", out);
 }
 
@@ -338,6 +337,8 @@ int kg_report_summary(const struct kg_run *run, FILE *out, kg_error *ret_error)
     put_counts(run, out);
     put_not_passed(run, out);
     put_remarks(run, out);
+    kg_markdown_contests(run, out);
+    kg_markdown_costs(run, out);
     put_all_times(run, out);
     put_provenance(run, out);
     return kg_stream_check(out, ret_error);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "changes.h"
 #include "noise.h"
 #include "schedule.h"
 
@@ -133,32 +134,22 @@ static void prune(struct kg_session *s, struct kg_goldens *goldens, FILE *out)
 int kg_bless(struct kg_session *s, const bool *timed, FILE *out, kg_error *ret_error)
 {
     struct kg_goldens fresh = { 0 };
-    int lock = -1;
-    char *said = NULL; /* printed once it is true */
-    size_t length = 0;
+    struct kg_changes changes;
     int status = refuse_wrong(s, ret_error);
     if (!status)
-        status = kg_goldens_lock(s->expectations, &lock, ret_error);
+        status = kg_changes_begin(s->expectations, &changes, ret_error);
     if (status)
         return status;
-    FILE *lines = open_memstream(&said, &length);
-    if (!lines)
-        status = kg_fail(ret_error, KG_ENOMEM, "out of memory for a bless");
-    if (!status) /* again: another bless may have written */
-        status = kg_goldens_load(s->expectations, s->device.arch, &fresh, ret_error);
+    /* Again, under the lock: another bless may have written. */
+    status = kg_goldens_load(s->expectations, s->device.arch, &fresh, ret_error);
     for (size_t i = 0; i < s->n_results && !status; i++)
         if (blessable(s, i, timed))
-            status = bless_one(s, &fresh, &s->results[i], lines, ret_error);
+            status = bless_one(s, &fresh, &s->results[i], changes.lines, ret_error);
     if (!status && s->options->prune)
-        prune(s, &fresh, lines);
+        prune(s, &fresh, changes.lines);
     if (!status && (fresh.count || fresh.exists)) /* a file of none would say that this device has goldens */
         status = kg_goldens_save(&fresh, s->expectations, ret_error);
-    kg_goldens_unlock(lock);
-    if (lines)
-        fclose(lines);
-    if (!status && said)
-        fputs(said, out);
-    free(said);
+    const bool any = kg_changes_end(&changes, status, out);
     if (status) {
         kg_goldens_done(&fresh);
         return status;
@@ -166,6 +157,6 @@ int kg_bless(struct kg_session *s, const bool *timed, FILE *out, kg_error *ret_e
     kg_goldens_done(&s->goldens);
     s->goldens = fresh;
     s->run.expectations_exist = s->goldens.exists || s->goldens.count;
-    s->run.blessed = length > 0;
+    s->run.blessed = any;
     return KG_OK;
 }

@@ -1,5 +1,5 @@
 /* cpu_loops.c -- the CPU's loops, one for each kernel of device_kernels.cu; what an element gets is in random.h and
- * tally.h, shared by both. A new dtype gets a branch in fill and in load. */
+ * tally.h, shared by both. A new dtype gets a branch in fill, for inputs, and in load. */
 #include "cpu_loops.h"
 #include "random.h"
 #include "tally.h"
@@ -60,6 +60,11 @@ static float load(const kg_tensor *tensor, int64_t index, bool *ret_unwritten)
         *ret_unwritten = kg_float_bits(value) == 0xffffffff;
         return value;
     }
+    if (tensor->dtype == KG_E4M3) {
+        uint8_t byte = ((const uint8_t *)tensor->data)[index];
+        *ret_unwritten = byte == 0xff;
+        return kg_float_from_e4m3(byte);
+    }
     uint16_t half = ((const uint16_t *)tensor->data)[index];
     *ret_unwritten = half == 0xffff;
     return tensor->dtype == KG_F16 ? kg_float_from_f16(half) : kg_float_from_bf16(half);
@@ -72,13 +77,14 @@ void kg_cpu_compare(const kg_tensor *got, const kg_tensor *expected, const kg_ga
     int64_t count = kg_tensor_count(got), part_size = (count + KG_TALLY_PARTS - 1) / KG_TALLY_PARTS;
     struct kg_tally_limits limits = { gates->bad_abs, gates->bad_rel };
     struct kg_tally parts[KG_TALLY_PARTS];
+    float unit = kg_tensor_unit(got);
 #pragma omp parallel for
     for (int part = 0; part < KG_TALLY_PARTS; part++) {
         int64_t first = part * part_size, end = first + part_size < count ? first + part_size : count;
         struct kg_tally tally = { 0 };
         for (int64_t i = first; i < end; i++) {
             bool unwritten;
-            float value = load(got, i, &unwritten);
+            float value = load(got, i, &unwritten) * unit;
             kg_tally_add(&tally, (uint64_t)i, value, ((const float *)expected->data)[i], unwritten, &limits);
         }
         parts[part] = tally;

@@ -13,9 +13,10 @@ int kg_cuda_check(cudaError_t status, const char *what, kg_error *ret_error)
                    cudaGetErrorString(status));
 }
 
-/* From the published dense FP16 rates of one card of each, over its multiprocessors and boost clock. GeForce cards
- * accumulating in FP16 set the rate of 8.6, 8.9 and 12.x; with FP32 they reach half of it. */
-int kg_cuda_flops_per_clock(int cc_major, int cc_minor)
+/* Dense FP16 FLOP a clock of one multiprocessor's tensor cores; 0: not known. From the published rates of one card of
+ * each, over its multiprocessors and boost clock. GeForce cards accumulating in FP16 set the rate of 8.6, 8.9 and 12.x;
+ * with FP32 they reach half of it. */
+static int flops_per_clock(int cc_major, int cc_minor)
 {
     static const struct {
         int cc, flops;
@@ -73,7 +74,7 @@ static int clock_mhz_max(int index, const struct kg_nvml *nvml)
     return nvml_mhz > runtime_mhz ? nvml_mhz : runtime_mhz;
 }
 
-int kg_cuda_describe(int index, const struct kg_nvml *nvml, kg_device *ret_device, kg_error *ret_error)
+static int describe(int index, const struct kg_nvml *nvml, kg_device *ret_device, kg_error *ret_error)
 {
     struct cudaDeviceProp properties;
     int rc = kg_cuda_check(cudaGetDeviceProperties(&properties, index), "properties of the device", ret_error);
@@ -94,8 +95,7 @@ int kg_cuda_describe(int index, const struct kg_nvml *nvml, kg_device *ret_devic
     (void)snprintf(device.name, sizeof device.name, "%.95s", properties.name);
     kg_device_arch_name(properties.name, device.arch, sizeof device.arch);
     format_uuid(&properties, device.uuid, sizeof device.uuid);
-    device.peak_flops =
-        1e6 * device.clock_mhz_max * device.units * kg_cuda_flops_per_clock(device.cc_major, device.cc_minor);
+    device.peak_flops = 1e6 * device.clock_mhz_max * device.units * flops_per_clock(device.cc_major, device.cc_minor);
     /* Two transfers a clock, on every kind of memory as CUDA counts its clock. */
     device.peak_bytes_per_s =
         2e3 * attribute(index, cudaDevAttrMemoryClockRate) * attribute(index, cudaDevAttrGlobalMemoryBusWidth) / 8;
@@ -148,7 +148,7 @@ int kg_cuda_probe(kg_device *ret_devices, int max, int *ret_count, kg_error *ret
         rc = kg_cuda_nvml_init(i, &nvml, ret_error);
         if (rc < 0)
             return rc;
-        rc = kg_cuda_describe(i, &nvml, &devices[i], ret_error);
+        rc = describe(i, &nvml, &devices[i], ret_error);
         kg_nvml_done(&nvml);
         if (rc < 0)
             return rc;

@@ -133,8 +133,7 @@ static int cuda_compare(kg_context *context, const kg_tensor *got, const kg_tens
     struct kg_cuda_context *cuda = kg_cuda(context);
     struct kg_tally_limits limits = { gates->bad_abs, gates->bad_rel };
     struct kg_tally parts[KG_TALLY_PARTS];
-    cudaError_t status = kg_kernel_compare(got->data, got->dtype, expected->data, kg_tensor_count(got), limits,
-                                           cuda->parts, cuda->stream);
+    cudaError_t status = kg_kernel_compare(got, expected->data, limits, cuda->parts, cuda->stream);
     if (status == cudaSuccess)
         status = cudaMemcpyAsync(parts, cuda->parts, sizeof parts, cudaMemcpyDeviceToHost, cuda->stream);
     int rc = finish(context, status, "comparing an output", ret_error);

@@ -38,11 +38,7 @@ static inline struct kg_cuda_context *kg_cuda(kg_context *context)
  * error. */
 int kg_cuda_check(cudaError_t status, const char *what, kg_error *ret_error);
 
-int kg_cuda_describe(int index, const struct kg_nvml *nvml, kg_device *ret_device, kg_error *ret_error);
 int kg_cuda_nvml_init(int index, struct kg_nvml *ret_nvml, kg_error *ret_error);
-
-/* Dense FP16 FLOP a clock of one multiprocessor's tensor cores; 0: not known. */
-int kg_cuda_flops_per_clock(int cc_major, int cc_minor);
 
 /* Walks `graph` in an order that its edges admit and adds to *info. */
 int kg_cuda_graph_walk(cudaGraph_t graph, struct kg_launch_info *info, kg_error *ret_error);

@@ -138,16 +138,26 @@ static __device__ float load(const struct bf16 *from, bool *ret_unwritten)
     return kg_float_from_bf16(from->bits);
 }
 
+struct e4m3 {
+    uint8_t bits;
+};
+
+static __device__ float load(const struct e4m3 *from, bool *ret_unwritten)
+{
+    *ret_unwritten = from->bits == 0xff;
+    return kg_float_from_e4m3(from->bits);
+}
+
 /* A fixed grid and a fixed tree of merges: sums have the same bits at every run. */
 template <typename T>
-static __global__ void compare_kernel(const T *got, const float *expected, uint64_t count,
+static __global__ void compare_kernel(const T *got, float unit, const float *expected, uint64_t count,
                                       struct kg_tally_limits limits, struct kg_tally *ret_parts)
 {
     __shared__ struct kg_tally tallies[TALLY_THREADS];
     struct kg_tally tally = {};
     for (uint64_t i = first_item(); i < count; i += item_stride()) {
         bool unwritten;
-        float value = load(got + i, &unwritten);
+        float value = load(got + i, &unwritten) * unit;
         kg_tally_add(&tally, i, value, expected[i], unwritten, &limits);
     }
     tallies[threadIdx.x] = tally;
@@ -160,19 +170,25 @@ static __global__ void compare_kernel(const T *got, const float *expected, uint6
         ret_parts[blockIdx.x] = tallies[0];
 }
 
-cudaError_t kg_kernel_compare(const void *got, enum kg_dtype dtype, const float *expected, int64_t count,
-                              struct kg_tally_limits limits, struct kg_tally *ret_parts, cudaStream_t stream)
+template <typename T>
+static void compare(const kg_tensor *got, const float *expected, struct kg_tally_limits limits,
+                    struct kg_tally *ret_parts, cudaStream_t stream)
 {
-    uint64_t n = (uint64_t)count;
-    if (dtype == KG_F32)
-        compare_kernel<<<KG_TALLY_PARTS, TALLY_THREADS, 0, stream>>>((const float *)got, expected, n, limits,
-                                                                     ret_parts);
-    else if (dtype == KG_F16)
-        compare_kernel<<<KG_TALLY_PARTS, TALLY_THREADS, 0, stream>>>((const struct f16 *)got, expected, n, limits,
-                                                                     ret_parts);
+    compare_kernel<<<KG_TALLY_PARTS, TALLY_THREADS, 0, stream>>>((const T *)got->data, kg_tensor_unit(got), expected,
+                                                                 (uint64_t)kg_tensor_count(got), limits, ret_parts);
+}
+
+cudaError_t kg_kernel_compare(const kg_tensor *got, const float *expected, struct kg_tally_limits limits,
+                              struct kg_tally *ret_parts, cudaStream_t stream)
+{
+    if (got->dtype == KG_F32)
+        compare<float>(got, expected, limits, ret_parts, stream);
+    else if (got->dtype == KG_F16)
+        compare<struct f16>(got, expected, limits, ret_parts, stream);
+    else if (got->dtype == KG_E4M3)
+        compare<struct e4m3>(got, expected, limits, ret_parts, stream);
     else
-        compare_kernel<<<KG_TALLY_PARTS, TALLY_THREADS, 0, stream>>>((const struct bf16 *)got, expected, n, limits,
-                                                                     ret_parts);
+        compare<struct bf16>(got, expected, limits, ret_parts, stream);
     return cudaGetLastError();
 }
 

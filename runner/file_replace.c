@@ -1,12 +1,47 @@
-/* file_replace.c -- what is read is never half written. */
+/* file_replace.c -- what is read is never half written, and what is changed is read under a lock. */
 #include "file_replace.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "module.h"
+
+static int make_folder(const char *folder, kg_error *ret_error)
+{
+    if (mkdir(folder, 0777) < 0 && errno != EEXIST)
+        return kg_fail(ret_error, KG_EIO, "%s: %s", folder, strerror(errno));
+    return 0;
+}
+
+int kg_folder_lock(const char *folder, int *ret_lock, kg_error *ret_error)
+{
+    char path[4096];
+    int status = make_folder(folder, ret_error);
+    if (status < 0)
+        return status;
+    if (snprintf(path, sizeof path, "%s/.lock", folder) >= (int)sizeof path)
+        return kg_fail(ret_error, KG_EINVAL, "%.80s: the path is too long", folder);
+    int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (lock < 0)
+        return kg_fail(ret_error, KG_EIO, "%s: %s", path, strerror(errno));
+    if (flock(lock, LOCK_EX) < 0) {
+        status = kg_fail(ret_error, KG_EIO, "%s: %s", path, strerror(errno));
+        (void)close(lock);
+        return status;
+    }
+    *ret_lock = lock;
+    return 0;
+}
+
+void kg_folder_unlock(int lock)
+{
+    if (lock >= 0)
+        (void)close(lock);
+}
 
 /* 0, or an errno. The file is closed in any case. */
 static int write_and_close(int descriptor, kg_write_fn *write, const void *what)
@@ -47,6 +82,9 @@ int kg_file_replace(const char *folder, const char *name, kg_write_fn *write, co
     if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path ||
         snprintf(temporary, sizeof temporary, "%s/.%.*s.new", folder, stem, name) >= (int)sizeof temporary)
         return kg_fail(ret_error, KG_EINVAL, "%.80s: the path is too long", folder);
+    int status = make_folder(folder, ret_error);
+    if (status < 0)
+        return status;
     int descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (descriptor < 0)
         return kg_fail(ret_error, KG_EIO, "%s: %s", temporary, strerror(errno));

@@ -10,9 +10,9 @@ static int describe(const struct kg_case *of, kg_tensor tensors[KG_MAX_TENSORS],
     if (status || *ret_count < 1 || *ret_count > KG_MAX_TENSORS)
         return kg_fail(ret_error, KG_EINVAL, "op %s cannot describe its tensors", op->name);
     for (int i = 0; i < *ret_count; i++)
-        if (tensors[i].dtype < KG_F32 || tensors[i].dtype > KG_BF16)
-            return kg_fail(ret_error, KG_EINVAL, "op %s: tensor %s must be f32, f16 or bf16", op->name,
-                           tensors[i].name);
+        if (tensors[i].dtype < KG_F32 || tensors[i].dtype > (tensors[i].role == KG_OUTPUT ? KG_E4M3 : KG_BF16))
+            return kg_fail(ret_error, KG_EINVAL, "op %s: tensor %s must be f32, f16 or bf16; an output also e4m3",
+                           op->name, tensors[i].name);
     return KG_OK;
 }
 
@@ -55,7 +55,9 @@ static bool same_tensor(const kg_tensor *a, const kg_tensor *b)
     bool same = a->role == b->role && a->dtype == b->dtype && a->rank == b->rank;
     for (int i = 0; i < a->rank && same; i++)
         same = a->dims[i] == b->dims[i];
-    return same && (a->role == KG_OUTPUT || (a->std != 0 ? a->std : 1) == (b->std != 0 ? b->std : 1));
+    if (same && a->role == KG_OUTPUT)
+        return kg_tensor_unit(a) == kg_tensor_unit(b);
+    return same && (a->std != 0 ? a->std : 1) == (b->std != 0 ? b->std : 1);
 }
 
 int kg_fixture_admits(const struct kg_fixture *fixture, const struct kg_case *candidate, kg_error *ret_error)

@@ -1,14 +1,11 @@
 /* floors.c -- the file of this machine's floors: JSON, one case a line. */
 #include "floors.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "file_replace.h"
 #include "host.h"
 #include "json.h"
 
@@ -64,7 +61,8 @@ const struct kg_floor *kg_floors_find(const struct kg_floors *floors, const kg_d
     return NULL;
 }
 
-int kg_floors_put(struct kg_floors *floors, const struct kg_floor *floor, kg_error *ret_error)
+/* Replaces or inserts. */
+static int put(struct kg_floors *floors, const struct kg_floor *floor, kg_error *ret_error)
 {
     size_t at = 0;
     while (at < floors->count && order(&floors->items[at], floor) < 0)
@@ -155,16 +153,9 @@ static int read_root(const cJSON *root, struct kg_floors *floors, kg_error *ret_
         status = read_floor(item, &floor, &why);
         if (status)
             return kg_fail(ret_error, status, "floor %d: %.300s", number, why.text);
-        if ((status = kg_floors_put(floors, &floor, ret_error)))
+        if ((status = put(floors, &floor, ret_error)))
             return status;
     }
-    return KG_OK;
-}
-
-static int name_file(const char *folder, char ret_path[4096], kg_error *ret_error)
-{
-    if (snprintf(ret_path, 4096, "%s/" KG_FLOORS_FILE, folder) >= 4096)
-        return kg_fail(ret_error, KG_EINVAL, "%.80s: the path is too long", folder);
     return KG_OK;
 }
 
@@ -174,10 +165,9 @@ int kg_floors_load(const char *cache_folder, struct kg_floors *ret_floors, kg_er
     cJSON *root = NULL;
     char path[4096];
     kg_error why = { 0 };
-    int status = name_file(cache_folder, path, ret_error);
-    if (status)
-        return status;
-    status = kg_json_read_file(path, &root, &why);
+    if (snprintf(path, sizeof path, "%s/" KG_FLOORS_FILE, cache_folder) >= (int)sizeof path)
+        return kg_fail(ret_error, KG_EINVAL, "%.80s: the path is too long", cache_folder);
+    int status = kg_json_read_file(path, &root, &why);
     if (!status) {
         status = read_root(root, &floors, &why);
         if (status)
@@ -227,8 +217,9 @@ static char *floor_text(const struct kg_floor *floor)
     return text;
 }
 
-static bool write_floors(FILE *file, const struct kg_floors *floors)
+static bool write_floors(FILE *file, const void *what)
 {
+    const struct kg_floors *floors = what;
     bool ok = fprintf(file, "{\n\"schema\": %d,\n\"floors\": [", KG_FLOORS_SCHEMA) > 0;
     for (size_t i = 0; i < floors->count && ok; i++) {
         char *line = floor_text(&floors->items[i]);
@@ -238,40 +229,19 @@ static bool write_floors(FILE *file, const struct kg_floors *floors)
     return ok && fputs("\n]\n}\n", file) >= 0;
 }
 
-static int save(const struct kg_floors *floors, const char *cache_folder, kg_error *ret_error)
-{
-    char path[4096], temporary[4096 + 32];
-    int status = name_file(cache_folder, path, ret_error);
-    if (status)
-        return status;
-    (void)snprintf(temporary, sizeof temporary, "%s.%ld.new", path, (long)getpid());
-    FILE *file = fopen(temporary, "we");
-    errno = file ? EIO : errno; /* should a library fail without a reason */
-    bool ok = file && write_floors(file, floors) && !fflush(file) && !fsync(fileno(file));
-    int failure = ok ? 0 : errno;
-    if (file && fclose(file) && !failure)
-        failure = errno;
-    if (!failure && rename(temporary, path))
-        failure = errno;
-    if (!failure)
-        return KG_OK;
-    (void)unlink(temporary);
-    return kg_fail(ret_error, KG_EIO, "%s: %s", path, strerror(failure));
-}
-
 int kg_floors_update(const char *cache_folder, const struct kg_floor *items, size_t count, kg_error *ret_error)
 {
     struct kg_floors floors = { .count = 0 };
     int lock = -1;
     kg_make_folders(cache_folder);
-    int status = kg_goldens_lock(cache_folder, &lock, ret_error);
+    int status = kg_folder_lock(cache_folder, &lock, ret_error);
     if (!status)
         status = kg_floors_load(cache_folder, &floors, ret_error);
     for (size_t i = 0; i < count && !status; i++)
-        status = kg_floors_put(&floors, &items[i], ret_error);
+        status = put(&floors, &items[i], ret_error);
     if (!status)
-        status = save(&floors, cache_folder, ret_error);
-    kg_goldens_unlock(lock);
+        status = kg_file_replace(cache_folder, KG_FLOORS_FILE, write_floors, &floors, ret_error);
+    kg_folder_unlock(lock);
     kg_floors_done(&floors);
     return status;
 }

@@ -37,10 +37,8 @@ void kg_floors_done(struct kg_floors *floors);
 const struct kg_floor *kg_floors_find(const struct kg_floors *floors, const kg_device *device, const char *key,
                                       const struct kg_contract *contract);
 
-/* Replaces or inserts. */
-int kg_floors_put(struct kg_floors *floors, const struct kg_floor *floor, kg_error *ret_error);
-
-/* Puts the items into the folder's file, which is replaced as a whole, under a lock. Makes the folder. */
+/* Puts the items into the folder's file, over older ones of the same case, under a lock: the file is replaced as a
+ * whole. Makes the folder. */
 int kg_floors_update(const char *cache_folder, const struct kg_floor *items, size_t count, kg_error *ret_error);
 
 #endif

@@ -66,6 +66,10 @@ bool kg_contract_same(const struct kg_contract *a, const struct kg_contract *b);
 int kg_goldens_load(const char *folder, const char *arch, struct kg_goldens *ret_goldens, kg_error *ret_error);
 void kg_goldens_done(struct kg_goldens *goldens);
 
+/* The same of every architecture that has a file there, sorted by its file's name. */
+int kg_goldens_load_all(const char *folder, struct kg_goldens **ret_sets, size_t *ret_count, kg_error *ret_error);
+void kg_goldens_free_all(struct kg_goldens *sets, size_t count);
+
 const struct kg_golden *kg_goldens_find(const struct kg_goldens *goldens, const char *key); /* NULL: none */
 
 /* Replaces or inserts. Keeps `best` of the one it replaces where that was faster, unless reset_best; times of another
@@ -78,11 +82,6 @@ int kg_goldens_remove(struct kg_goldens *goldens, const char *key); /* KG_ENOTFO
  * On any failure the old file is whole and the temporary file is gone; only the last fsync, of the folder, can fail
  * with the new file in place. */
 int kg_goldens_save(const struct kg_goldens *goldens, const char *folder, kg_error *ret_error);
-
-/* Lock for read-modify-write of a bless, on FOLDER/.lock; waits. Makes the folder where it is missing. Released by
- * kg_goldens_unlock (which accepts -1) or by exit. */
-int kg_goldens_lock(const char *folder, int *ret_lock, kg_error *ret_error);
-void kg_goldens_unlock(int lock);
 
 /* The golden that a bless writes from a result. KG_EINVAL where the result is not right, or has too few blocks
  * (KG_GOLDEN_MIN_BLOCKS), or they are unsteady: the standard deviation between blocks of the logarithm of the judged

@@ -4,12 +4,8 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "file_replace.h"
 #include "json.h"
@@ -68,15 +64,6 @@ static int read_root(const cJSON *root, const char *path, struct kg_goldens *set
     return read_cases(cases, path, set, ret_error);
 }
 
-/* A pipe of that name would have the run wait for a writer. */
-static int check_regular(const char *path, kg_error *ret_error)
-{
-    struct stat info;
-    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) /* what is not there at all is said by who opens it */
-        return kg_fail(ret_error, KG_EINVAL, "%s: not a regular file", path);
-    return KG_OK;
-}
-
 /* `name` is expectations_<arch>.json. On success the caller owns the items. */
 static int read_file(const char *folder, const char *name, struct kg_goldens *ret_set, kg_error *ret_error)
 {
@@ -87,9 +74,7 @@ static int read_file(const char *folder, const char *name, struct kg_goldens *re
     memcpy(set.arch, name + strlen(PREFIX), length);
 
     cJSON *root = NULL;
-    int status = check_regular(set.path, ret_error);
-    if (!status)
-        status = kg_json_read_file(set.path, &root, ret_error);
+    int status = kg_json_read_file(set.path, &root, ret_error);
     if (status < 0)
         return status;
     status = read_root(root, set.path, &set, ret_error);
@@ -117,69 +102,59 @@ static int name_set(const char *folder, const char *arch, struct kg_goldens *set
     return 0;
 }
 
-int kg_goldens_load(const char *folder, const char *arch, struct kg_goldens *ret_goldens, kg_error *ret_error)
+int kg_goldens_load_all(const char *folder, struct kg_goldens **ret_sets, size_t *ret_count, kg_error *ret_error)
 {
-    struct kg_goldens wanted = { .count = 0 };
-    int status = name_set(folder, arch, &wanted, ret_error);
-    if (status < 0)
-        return status;
     struct dirent **entries = NULL;
-    int count = scandir(folder, &entries, is_golden_file, alphasort);
-    if (count < 0 && errno != ENOENT)
+    int found = scandir(folder, &entries, is_golden_file, alphasort);
+    if (found < 0 && errno != ENOENT)
         return kg_fail(ret_error, KG_EIO, "%s: %s", folder, strerror(errno));
 
-    for (int i = 0; i < count; i++) {
-        struct kg_goldens set = { .count = 0 };
+    size_t count = found > 0 ? (size_t)found : 0;
+    struct kg_goldens *sets = calloc(count + 1, sizeof *sets);
+    int status = sets ? KG_OK : kg_fail(ret_error, KG_ENOMEM, "out of memory for the goldens");
+    for (size_t i = 0; i < count; i++) {
         if (status == 0)
-            status = read_file(folder, entries[i]->d_name, &set, ret_error);
+            status = read_file(folder, entries[i]->d_name, &sets[i], ret_error);
         free(entries[i]);
-        if (status == 0 && !strcmp(set.arch, arch))
-            wanted = set;
-        else
-            kg_goldens_done(&set);
     }
     free(entries);
+    if (status < 0) {
+        kg_goldens_free_all(sets, sets ? count : 0);
+        return status;
+    }
+    *ret_sets = sets;
+    *ret_count = count;
+    return KG_OK;
+}
+
+void kg_goldens_free_all(struct kg_goldens *sets, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        kg_goldens_done(&sets[i]);
+    free(sets);
+}
+
+int kg_goldens_load(const char *folder, const char *arch, struct kg_goldens *ret_goldens, kg_error *ret_error)
+{
+    struct kg_goldens wanted = { .count = 0 }, *sets = NULL;
+    size_t count = 0;
+    int status = name_set(folder, arch, &wanted, ret_error);
+    if (status == 0)
+        status = kg_goldens_load_all(folder, &sets, &count, ret_error);
     if (status < 0)
-        kg_goldens_done(&wanted);
-    else
-        *ret_goldens = wanted;
-    return status;
+        return status;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(sets[i].arch, arch))
+            continue;
+        wanted = sets[i];
+        sets[i] = (struct kg_goldens){ .count = 0 };
+    }
+    kg_goldens_free_all(sets, count);
+    *ret_goldens = wanted;
+    return KG_OK;
 }
 
 /* ---- writing --------------------------------------------------------------------------------------------------- */
-
-static int make_folder(const char *folder, kg_error *ret_error)
-{
-    if (mkdir(folder, 0777) < 0 && errno != EEXIST)
-        return kg_fail(ret_error, KG_EIO, "%s: %s", folder, strerror(errno));
-    return 0;
-}
-
-int kg_goldens_lock(const char *folder, int *ret_lock, kg_error *ret_error)
-{
-    char path[4096];
-    int status = make_folder(folder, ret_error);
-    if (status < 0)
-        return status;
-    if (snprintf(path, sizeof path, "%s/.lock", folder) >= (int)sizeof path)
-        return kg_fail(ret_error, KG_EINVAL, "%.80s: the path is too long", folder);
-    int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (lock < 0)
-        return kg_fail(ret_error, KG_EIO, "%s: %s", path, strerror(errno));
-    if (flock(lock, LOCK_EX) < 0) {
-        status = kg_fail(ret_error, KG_EIO, "%s: %s", path, strerror(errno));
-        (void)close(lock);
-        return status;
-    }
-    *ret_lock = lock;
-    return 0;
-}
-
-void kg_goldens_unlock(int lock)
-{
-    if (lock >= 0)
-        (void)close(lock);
-}
 
 static bool write_goldens(FILE *file, const void *what)
 {
@@ -200,7 +175,6 @@ static bool write_goldens(FILE *file, const void *what)
 int kg_goldens_save(const struct kg_goldens *goldens, const char *folder, kg_error *ret_error)
 {
     char name[sizeof goldens->arch + 32];
-    int status = make_folder(folder, ret_error);
     snprintf(name, sizeof name, PREFIX "%s" SUFFIX, goldens->arch);
-    return status < 0 ? status : kg_file_replace(folder, name, write_goldens, goldens, ret_error);
+    return kg_file_replace(folder, name, write_goldens, goldens, ret_error);
 }

@@ -1,11 +1,14 @@
 /* json.c -- cJSON, made strict. A scan of the text comes first and refuses, with its line, what cJSON lets through;
- * cJSON then builds the tree. A new rule of syntax goes into the scan, a new kind of member at the end. */
+ * cJSON then builds the tree. A new rule of syntax goes into the scan; members of the tree are json_members.c. */
 #include "json.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define MAX_DEPTH 64
 #define MAX_NUMBER 60 /* characters; cJSON cuts at 63 */
@@ -320,14 +323,34 @@ static int read_all(FILE *file, char **ret_text, size_t *ret_length)
     return 0;
 }
 
+/* A pipe of that name must not have the reader wait for a writer, so it is opened before it is looked at. */
+static int open_regular(const char *path, FILE **ret_file, kg_error *ret_error)
+{
+    struct stat info;
+    int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), status = KG_OK;
+    if (descriptor < 0)
+        return kg_fail(ret_error, errno == ENOENT ? KG_ENOTFOUND : KG_EIO, "%s: %s", path, strerror(errno));
+    if (!fstat(descriptor, &info) && !S_ISREG(info.st_mode))
+        status = kg_fail(ret_error, KG_EINVAL, "%s: not a regular file", path);
+    FILE *file = status ? NULL : fdopen(descriptor, "rb");
+    if (!status && !file)
+        status = kg_fail(ret_error, KG_EIO, "%s: %s", path, strerror(errno));
+    if (file)
+        *ret_file = file;
+    else
+        (void)close(descriptor);
+    return status;
+}
+
 int kg_json_read_file(const char *path, cJSON **ret_root, kg_error *ret_error)
 {
-    FILE *file = fopen(path, "rbe");
-    if (!file)
-        return kg_fail(ret_error, errno == ENOENT ? KG_ENOTFOUND : KG_EIO, "%s: %s", path, strerror(errno));
+    FILE *file = NULL;
+    int status = open_regular(path, &file, ret_error);
+    if (status)
+        return status;
     char *text = NULL;
     size_t length = 0;
-    int status, failure = read_all(file, &text, &length);
+    int failure = read_all(file, &text, &length);
     if (failure) {
         status = kg_fail(ret_error, failure == ENOMEM ? KG_ENOMEM : KG_EIO, "%s: %s", path, strerror(failure));
     } else {
@@ -339,75 +362,4 @@ int kg_json_read_file(const char *path, cJSON **ret_root, kg_error *ret_error)
     }
     (void)fclose(file);
     return status;
-}
-
-/* NULL, and the error said, where the member is missing. */
-static const cJSON *member(const cJSON *object, const char *name, kg_error *ret_error)
-{
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
-    if (!item)
-        (void)kg_fail(ret_error, KG_EINVAL, "member '%s' is missing", name);
-    return item;
-}
-
-int kg_json_string(const cJSON *object, const char *name, char *ret_text, size_t size, kg_error *ret_error)
-{
-    const cJSON *item = member(object, name, ret_error);
-    if (!item)
-        return KG_EINVAL;
-    if (!cJSON_IsString(item))
-        return kg_fail(ret_error, KG_EINVAL, "member '%s' is not a string", name);
-    size_t length = strlen(item->valuestring);
-    if (length >= size)
-        return kg_fail(ret_error, KG_EINVAL, "member '%s' is longer than %zu bytes", name, size - 1);
-    memcpy(ret_text, item->valuestring, length + 1);
-    return 0;
-}
-
-int kg_json_number(const cJSON *object, const char *name, double *ret_value, kg_error *ret_error)
-{
-    const cJSON *item = member(object, name, ret_error);
-    if (!item)
-        return KG_EINVAL;
-    if (!cJSON_IsNumber(item) || !isfinite(item->valuedouble))
-        return kg_fail(ret_error, KG_EINVAL, "member '%s' is not a number", name);
-    *ret_value = item->valuedouble;
-    return 0;
-}
-
-int kg_json_bool(const cJSON *object, const char *name, bool *ret_value, kg_error *ret_error)
-{
-    const cJSON *item = member(object, name, ret_error);
-    if (!item)
-        return KG_EINVAL;
-    if (!cJSON_IsBool(item))
-        return kg_fail(ret_error, KG_EINVAL, "member '%s' is not true or false", name);
-    *ret_value = cJSON_IsTrue(item);
-    return 0;
-}
-
-cJSON *kg_json_add_real(cJSON *object, const char *name, double value)
-{
-    if (isfinite(value))
-        return cJSON_AddNumberToObject(object, name, value);
-    return cJSON_AddStringToObject(object, name, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
-}
-
-int kg_json_real(const cJSON *object, const char *name, double *ret_value, kg_error *ret_error)
-{
-    const cJSON *item = member(object, name, ret_error);
-    if (!item)
-        return KG_EINVAL;
-    if (!cJSON_IsString(item))
-        return kg_json_number(object, name, ret_value, ret_error);
-    const char *text = item->valuestring;
-    if (!strcmp(text, "nan"))
-        *ret_value = NAN;
-    else if (!strcmp(text, "inf"))
-        *ret_value = INFINITY;
-    else if (!strcmp(text, "-inf"))
-        *ret_value = -INFINITY;
-    else
-        return kg_fail(ret_error, KG_EINVAL, "member '%s' is not a number", name);
-    return 0;
 }

@@ -224,8 +224,8 @@ static void add_identity(struct kg_result *result, const char *other_identity)
 
 /* Over the fastest ever blessed by more than the creep budget, noise allowed for, and confirmed like any SLOW. Raw
  * times of one card only; a CPU's absolute times travel badly. `best` stands for one block, and as one it widens the
- * interval. An alarm is raised by the blocks that decided against the golden or by none; later ones may only confirm
- * it. */
+ * interval. A budget under the case's own noise is as wide as that noise. An alarm is raised by the blocks that decided
+ * against the golden or by none; later ones may only confirm it. */
 static enum kg_verdict judge_creep(struct kg_result *result, const struct kg_golden *golden,
                                    const struct kg_policy *policy, int decided_blocks, enum kg_verdict verdict,
                                    bool *ret_more)
@@ -235,7 +235,7 @@ static enum kg_verdict judge_creep(struct kg_result *result, const struct kg_gol
     ask_golden(result, golden, policy, KG_JUDGE_RAW, true, &question);
     question.golden_logs[0] = log(golden->best.p50_us);
     criteria->n_golden = 1;
-    criteria->threshold_pct = criteria->floor_pct = policy->creep_pct;
+    criteria->threshold_pct = criteria->floor_pct = fmax(policy->creep_pct, criteria->floor_pct);
     if (!kg_decide(criteria, question.logs, decided_blocks).alarm_blocks)
         return verdict;
 
@@ -245,9 +245,9 @@ static enum kg_verdict judge_creep(struct kg_result *result, const struct kg_gol
         result->judgement.alarm_blocks = decision.alarm_blocks;
         result->judgement.alarm_pct = decision.alarm_pct;
     }
-    kg_reason_add(result, "; %+.1f%% ±%.1f over the best, %.*f us at %.12s, creep budget %g%%", decision.change_pct,
-                  decision.margin_pct, kg_reason_digits(golden->best.p50_us), golden->best.p50_us, golden->best.git_sha,
-                  policy->creep_pct);
+    kg_reason_add(result, "; %+.1f%% ±%.1f over the best, %.*f us at %.12s of %.10s, creep budget %.3g%%",
+                  decision.change_pct, decision.margin_pct, kg_reason_digits(golden->best.p50_us), golden->best.p50_us,
+                  golden->best.git_sha, golden->best.date, criteria->threshold_pct);
     if (decision.answer == KG_ANSWER_SLOW)
         return KG_SLOW;
     kg_reason_add(result, undecided ? ", to be confirmed" : ", after %+.1f%% in a first set of %d rounds",

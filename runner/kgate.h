@@ -17,7 +17,7 @@
 #include <stdio.h>
 
 /* Raised at every change of a struct or function pointer below. The runner refuses a module of another number. */
-#define KG_ABI 3u
+#define KG_ABI 4u
 
 #define KG_MAX_RANK 5
 #define KG_MAX_TENSORS 8
@@ -63,7 +63,7 @@ static inline int kg_fail(kg_error *ret_error, int code, const char *format, ...
 
 /* ---- tensors ----------------------------------------------------------------------------------------------- */
 
-/* KG_E4M3 is for problems whose backends code their inputs (kg_backend.stage); a tensor of a call is of the others. */
+/* An input of a call is never KG_E4M3: backends code what they read in 8 bits by themselves (kg_backend.stage). */
 enum kg_dtype { KG_F32 = 1, KG_F16, KG_BF16, KG_E4M3 };
 
 /* The names that ids, JSON and --set use; entry 0 is 'not given'. */
@@ -84,7 +84,8 @@ typedef struct kg_tensor {
     enum kg_role role;
     int rank;
     int64_t dims[KG_MAX_RANK];
-    double std; /* inputs: standard deviation of the approximately normal values drawn; 0 means 1 */
+    double std;  /* inputs: standard deviation of the approximately normal values drawn; 0 means 1 */
+    double unit; /* outputs: what an element of 1 stands for, by which it is multiplied to be compared; 0 means 1 */
     void *data;
 } kg_tensor;
 
@@ -99,6 +100,11 @@ static inline int64_t kg_tensor_count(const kg_tensor *tensor)
 static inline size_t kg_tensor_bytes(const kg_tensor *tensor)
 {
     return (size_t)kg_tensor_count(tensor) * kg_dtype_bytes(tensor->dtype);
+}
+
+static inline float kg_tensor_unit(const kg_tensor *tensor)
+{
+    return tensor->unit != 0 ? (float)tensor->unit : 1;
 }
 
 /* ---- field tables ------------------------------------------------------------------------------------------ */
@@ -282,6 +288,7 @@ typedef struct kg_time_policy {
     bool off;               /* correctness only */
     double regress_pct;     /* a p50 slower than its golden by more than this is SLOW; 0: 2 */
     double cpu_regress_pct; /* the same for CPU rows, judged by the ratio to their anchor; 0: 10 */
+    double creep_pct;       /* CUDA: a p50 over the best ever blessed by more than this is SLOW; 0: 5 */
     enum kg_timer timer;
     enum kg_l2 l2;
     int warmup, samples; /* KG_TIMER_EVENT: calls; 0: 200 and 500 */
@@ -314,6 +321,12 @@ typedef struct kg_xfails {
     size_t count;
 } kg_xfails;
 
+/* Two backends of a suite, of one kind of device: summary.md says of each shape how many times as fast `ours` is, both
+ * timed in one run, and whether the criteria of success are met (reports/success.h). No verdict hangs on it. */
+typedef struct kg_contest {
+    const kg_backend *ours, *baseline; /* both NULL: there is no contest */
+} kg_contest;
+
 /* clang-format off */
 #define KG_TABLE(array) { (array), sizeof(array) / sizeof *(array), sizeof *(array) }
 #define KG_LIST(array) { (array), sizeof(array) / sizeof *(array) }
@@ -332,6 +345,8 @@ typedef struct kg_suite {
     kg_gates gates;
     kg_time_policy time;
     kg_xfails xfails;
+    kg_contest contest;
+    const kg_backend *clean; /* of the backends: summary.md ranks the others by their cost over it. NULL: no ranking */
 } kg_suite;
 
 /* ---- the module --------------------------------------------------------------------------------------------- */

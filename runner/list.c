@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "field.h"
-#include "json.h"
+#include "json_parts.h"
 #include "module.h"
 #include "plan.h"
 #include "run.h"
@@ -39,20 +39,14 @@ static int print_json(const struct kg_plan *plan, kg_error *ret_error)
         cJSON_AddStringToObject(one, "id", id);
         cJSON_AddStringToObject(one, "suite", of->suite->name);
         cJSON_AddStringToObject(one, "shape", of->shape);
-        cJSON_AddNumberToObject(one, "seed", (double)of->seed);
+        kg_json_add_count(one, "seed", of->seed);
         cJSON_AddStringToObject(one, "backend", of->backend->name);
         cJSON_AddStringToObject(one, "device", of->kind == KG_CUDA ? "cuda" : "cpu");
         cJSON_AddBoolToObject(one, "timed", kg_case_timed(of));
         cJSON_AddItemToObject(one, "problem", problem_to_json(of));
         cJSON_AddItemToArray(root, one);
     }
-    char *text = cJSON_Print(root);
-    cJSON_Delete(root);
-    if (!text)
-        return kg_fail(ret_error, KG_ENOMEM, "out of memory for the list");
-    puts(text);
-    free(text);
-    return KG_OK;
+    return kg_json_put(root, stdout, ret_error);
 }
 
 static void print_text(const struct kg_plan *plan)
@@ -83,7 +77,5 @@ int kg_command_list(const struct kg_options *options, kg_error *ret_error)
     else
         print_text(&plan);
     kg_plan_done(&plan);
-    if (!status && fflush(stdout))
-        status = kg_fail(ret_error, KG_EIO, "cannot write to standard output");
     return status ? 2 : 0;
 }

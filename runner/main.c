@@ -28,47 +28,46 @@ static void open_standard_files(void)
             _exit(2);
 }
 
+static int run_command(const struct kg_options *options, kg_error *ret_error)
+{
+    switch (options->command) {
+    case KG_COMMAND_RUN:
+        return kg_command_run(options, ret_error);
+    case KG_COMMAND_LIST:
+        return kg_command_list(options, ret_error);
+    case KG_COMMAND_DOCTOR:
+        return kg_command_doctor(options, ret_error);
+    case KG_COMMAND_SELFCHECK:
+        return kg_command_selfcheck(options, ret_error);
+    case KG_COMMAND_RESOURCES:
+        return kg_command_resources(options, ret_error);
+    case KG_COMMAND_LEADERBOARD:
+        return kg_command_leaderboard(options, ret_error);
+    case KG_COMMAND_CHECKOUT:
+        return kg_command_checkout(options, ret_error);
+    case KG_COMMAND_WORKER:
+        return run_worker(options->arguments);
+    case KG_COMMAND_HELP:
+        kg_options_help(stdout);
+        return 0;
+    case KG_COMMAND_VERSION:
+        printf("kgate %s%s%.12s%s\n", KG_VERSION, *KG_GIT_SHA ? " build " : "", KG_GIT_SHA,
+               KG_GIT_DIRTY ? "-dirty" : "");
+        return 0;
+    }
+    return 2;
+}
+
 int main(int argc, char *argv[])
 {
     struct kg_options options = { 0 };
     kg_error error = { 0 };
-    int exit_status = 2;
     open_standard_files();
-    if (kg_options_parse(argc, argv, &options, &error)) {
-        fprintf(stderr, "kgate: %s\n", error.text);
-        return 2;
-    }
-    switch (options.command) {
-    case KG_COMMAND_RUN:
-        exit_status = kg_command_run(&options, &error);
-        break;
-    case KG_COMMAND_LIST:
-        exit_status = kg_command_list(&options, &error);
-        break;
-    case KG_COMMAND_DOCTOR:
-        exit_status = kg_command_doctor(&options, &error);
-        break;
-    case KG_COMMAND_SELFCHECK:
-        exit_status = kg_command_selfcheck(&options, &error);
-        break;
-    case KG_COMMAND_RESOURCES:
-        exit_status = kg_command_resources(&options, &error);
-        break;
-    case KG_COMMAND_CHECKOUT:
-        exit_status = kg_command_checkout(&options, &error);
-        break;
-    case KG_COMMAND_WORKER:
-        exit_status = run_worker(options.arguments);
-        break;
-    case KG_COMMAND_HELP:
-        kg_options_help(stdout);
-        exit_status = 0;
-        break;
-    case KG_COMMAND_VERSION:
-        printf("kgate %s%s%.12s%s\n", KG_VERSION, *KG_GIT_SHA ? " build " : "", KG_GIT_SHA,
-               KG_GIT_DIRTY ? "-dirty" : "");
-        exit_status = 0;
-        break;
+    int exit_status = kg_options_parse(argc, argv, &options, &error) ? 2 : run_command(&options, &error);
+    /* A worker's is a log of what kernels print. */
+    if (!error.code && options.command != KG_COMMAND_WORKER && (fflush(stdout) || ferror(stdout))) {
+        (void)kg_fail(&error, KG_EIO, "cannot write to standard output");
+        exit_status = 2;
     }
     if (error.code)
         fprintf(stderr, "kgate: %s\n", error.text);

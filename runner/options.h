@@ -14,6 +14,7 @@ enum kg_command {
     KG_COMMAND_DOCTOR,
     KG_COMMAND_SELFCHECK,
     KG_COMMAND_RESOURCES,
+    KG_COMMAND_LEADERBOARD,
     KG_COMMAND_CHECKOUT,
     KG_COMMAND_HELP,
     KG_COMMAND_VERSION,
@@ -40,9 +41,12 @@ struct kg_options {
     const char *record;    /* selfcheck: append blocks to this file, judge nothing */
     const char **judge;    /* selfcheck: files of recorded blocks to judge, measuring nothing */
     size_t n_judge;
-    bool simulate;     /* selfcheck: synthetic noise */
-    const char *noise; /* its model; NULL: each */
-    int gates;         /* gates a simulated rate is of; 0: not given */
+    bool simulate;      /* selfcheck: synthetic noise */
+    const char *noise;  /* its model; NULL: each */
+    int gates;          /* gates a simulated rate is of; 0: not given */
+    const char **archs; /* leaderboard: golden files by architecture; none: all that are there */
+    size_t n_archs;
+    int top; /* leaderboard: most backends of a shape; 0: all */
     bool bless, allow_dirty, prune, reset_best;
     bool no_time, time_every_seed, fail_fast, verbose;
     bool allow_undecided, allow_undecided_new; /* always; where the architecture has no golden file yet */

@@ -52,8 +52,11 @@ static int check_selfcheck(const struct kg_options *o, kg_error *ret_error)
     const struct kg_selection *s = &o->selection;
     if (!!o->record + !!o->n_judge + o->simulate > 1)
         return kg_fail(ret_error, KG_EINVAL, "--record, --judge and --simulate do not go together");
-    if (o->record && o->gates)
-        return kg_fail(ret_error, KG_EINVAL, "--record judges nothing: it does not go with --gates");
+    if (o->gates && !o->simulate)
+        return kg_fail(ret_error, KG_EINVAL,
+                       "--gates goes with --simulate: other gates are as many as there are blocks for");
+    if (o->record && o->format == KG_FORMAT_JSON)
+        return kg_fail(ret_error, KG_EINVAL, "--record judges nothing: it does not go with --format json");
     if (o->simulate && (s->n_patterns || s->n_excludes || s->n_backends || s->n_seeds || s->n_sweeps || s->n_shards))
         return kg_fail(ret_error, KG_EINVAL, "--simulate needs no cases: it takes no selection");
     return KG_OK;

@@ -109,6 +109,18 @@ KG_BOTH float kg_float_from_f16(uint16_t half)
     return sign ? -value : value;
 }
 
+/* Exponent bias 7, 3 bits of mantissa, no infinity; 0x7f and 0xff are NaN. */
+KG_BOTH float kg_float_from_e4m3(uint8_t byte)
+{
+    uint32_t sign = (uint32_t)(byte & 0x80) << 24, exponent = byte >> 3 & 15, mantissa = byte & 7;
+    if ((byte & 0x7f) == 0x7f)
+        return kg_float_from_bits(sign | 0x7fc00000);
+    if (exponent)
+        return kg_float_from_bits(sign | (exponent + 120) << 23 | mantissa << 20);
+    float value = (float)mantissa * 0x1p-9f;
+    return sign ? -value : value;
+}
+
 /* Summand of a digest: word `index` of the data, eight bytes, the last one padded with zeros. */
 KG_BOTH uint64_t kg_digest_word(uint64_t word, uint64_t index)
 {

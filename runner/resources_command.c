@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bless.h"
+#include "changes.h"
 #include "resources_file.h"
 #include "resources_print.h"
 #include "run.h"
@@ -178,32 +179,23 @@ static int bless(struct gate *g, kg_error *ret_error)
 {
     struct kg_expected_kernels set = { .count = 0 };
     struct kg_provenance provenance;
-    int lock = -1, status = provenance_of(g, &provenance, ret_error);
-    char *said = NULL; /* printed once it is true */
-    size_t length = 0;
+    struct kg_changes changes;
+    int status = provenance_of(g, &provenance, ret_error);
     if (!status)
-        status = kg_goldens_lock(g->folder, &lock, ret_error);
+        status = kg_changes_begin(g->folder, &changes, ret_error);
     if (status)
         return status;
-    FILE *lines = open_memstream(&said, &length);
-    if (!lines)
-        status = kg_fail(ret_error, KG_ENOMEM, "out of memory for a bless");
-    if (!status) /* again: another bless may have written */
-        status = kg_resources_load(g->folder, &set, ret_error);
+    /* Again, under the lock: another bless may have written. */
+    status = kg_resources_load(g->folder, &set, ret_error);
     for (size_t i = 0; i < g->count && !status; i++) {
         if (g->items[i].now)
-            status = bless_one(&set, g->module.root, &g->items[i], &provenance, lines, ret_error);
+            status = bless_one(&set, g->module.root, &g->items[i], &provenance, changes.lines, ret_error);
         else if (g->options->prune)
-            prune_one(&set, g->module.root, &g->items[i], lines);
+            prune_one(&set, g->module.root, &g->items[i], changes.lines);
     }
     if (!status)
         status = save(g, &set, ret_error);
-    kg_goldens_unlock(lock);
-    if (lines)
-        fclose(lines);
-    if (!status && said)
-        fputs(said, g->options->format == KG_FORMAT_JSON ? stderr : stdout);
-    free(said);
+    (void)kg_changes_end(&changes, status, g->options->format == KG_FORMAT_JSON ? stderr : stdout);
     if (status) {
         kg_resources_done(&set);
         return status;
@@ -279,8 +271,6 @@ int kg_command_resources(const struct kg_options *options, kg_error *ret_error)
         else
             kg_resources_print_text(g.items, g.count, stdout);
     }
-    if (!status && fflush(stdout))
-        status = kg_fail(ret_error, KG_EIO, "cannot write to standard output");
     free(g.items);
     kg_resources_done(&g.expected);
     return status ? 2 : exit_status;

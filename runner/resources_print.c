@@ -105,11 +105,5 @@ int kg_resources_print_json(const struct kg_module *module, const struct kg_reso
     cJSON *kernels = cJSON_AddArrayToObject(root, "kernels");
     for (size_t i = 0; i < count; i++)
         cJSON_AddItemToArray(kernels, to_json(&items[i]));
-    char *text = cJSON_Print(root);
-    cJSON_Delete(root);
-    if (!text)
-        return kg_fail(ret_error, KG_ENOMEM, "out of memory for the list");
-    fprintf(out, "%s\n", text);
-    cJSON_free(text);
-    return KG_OK;
+    return kg_json_put(root, out, ret_error);
 }

@@ -120,8 +120,6 @@ static int report(const struct kg_session *s, kg_error *ret_error)
     }
     if (!status && s->options->junit)
         status = kg_report_junit_file(&s->run, s->options->junit, ret_error);
-    if (fflush(stdout) && !status)
-        status = kg_fail(ret_error, KG_EIO, "cannot write to standard output");
     return status;
 }
 

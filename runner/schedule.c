@@ -64,7 +64,7 @@ struct kg_policy kg_schedule_policy(const struct kg_session *s, const struct kg_
     const struct kg_timing timing = kg_timing_of(result->of.suite, result->of.kind, &s->options->timing);
     struct kg_policy policy = {
         .threshold_pct = timing.threshold_pct,
-        .creep_pct = 5,
+        .creep_pct = timing.creep_pct,
         .device_uuid = s->device.uuid,
         .contract = kg_timing_contract(&timing),
         .max_blocks = s->options->rounds ? s->options->rounds : KG_MAX_ROUNDS,

@@ -129,6 +129,36 @@ static int check_backends(const kg_suite *suite, kg_error *ret_error)
     return KG_OK;
 }
 
+static bool is_timed_in(const kg_suite *suite, const kg_backend *backend)
+{
+    for (size_t i = 0; i < suite->backends.count; i++)
+        if (suite->backends.items[i] == backend)
+            return !backend->untimed && !suite->time.off;
+    return false;
+}
+
+/* Both are timed in the suite itself, or there would be nothing to compare in its runs. */
+static int check_contest(const kg_suite *suite, kg_error *ret_error)
+{
+    const kg_backend *ours = suite->contest.ours, *baseline = suite->contest.baseline;
+    if (!ours && !baseline)
+        return KG_OK;
+    if (!ours || !baseline || ours == baseline || ours->device != baseline->device)
+        return kg_fail(ret_error, KG_EINVAL, "suite %s: a contest is of two backends of one kind of device",
+                       suite->name);
+    if (!is_timed_in(suite, ours) || !is_timed_in(suite, baseline))
+        return kg_fail(ret_error, KG_EINVAL, "suite %s: a side of its contest is not timed in it", suite->name);
+    return KG_OK;
+}
+
+/* What the others' cost is counted over is timed beside them. */
+static int check_clean(const kg_suite *suite, kg_error *ret_error)
+{
+    if (suite->clean && !is_timed_in(suite, suite->clean))
+        return kg_fail(ret_error, KG_EINVAL, "suite %s: its clean backend is not timed in it", suite->name);
+    return KG_OK;
+}
+
 static int check_xfails(const kg_suite *suite, kg_error *ret_error)
 {
     for (size_t i = 0; i < suite->xfails.count; i++) {
@@ -156,7 +186,8 @@ static int check_gates(const kg_suite *suite, kg_error *ret_error)
     if ((time->timer != KG_TIMER_GRAPH && time->timer != KG_TIMER_EVENT) ||
         (time->l2 != KG_L2_WARM && time->l2 != KG_L2_COLD))
         return kg_fail(ret_error, KG_EINVAL, "suite %s: an unknown timer or L2 state in .time", suite->name);
-    if (!(time->regress_pct >= 0 && time->cpu_regress_pct >= 0 && time->warmup >= 0 && time->samples >= 0))
+    if (!(time->regress_pct >= 0 && time->cpu_regress_pct >= 0 && time->creep_pct >= 0 && time->warmup >= 0 &&
+          time->samples >= 0))
         return kg_fail(ret_error, KG_EINVAL, "suite %s: a negative number in .time", suite->name);
     return KG_OK;
 }
@@ -174,6 +205,10 @@ int kg_suite_check(const kg_suite *suite, kg_error *ret_error)
         status = check_gates(suite, ret_error);
     if (!status)
         status = check_xfails(suite, ret_error);
+    if (!status)
+        status = check_contest(suite, ret_error);
+    if (!status)
+        status = check_clean(suite, ret_error);
     if (!status && !suite->seeds.count)
         status = kg_fail(ret_error, KG_EINVAL, "suite %s has no seeds", suite->name);
     for (size_t i = 1; i < suite->seeds.count && !status; i++)

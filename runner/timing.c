@@ -8,6 +8,7 @@
 #define CPU_LANE_US 200e3
 #define GPU_PLACEMENTS 32
 #define CPU_PLACEMENTS 4
+#define CREEP_PCT 5.0
 #define EVENT_WARMUP 200
 #define EVENT_SAMPLES 500
 
@@ -33,6 +34,7 @@ struct kg_timing kg_timing_of(const kg_suite *suite, enum kg_device_kind kind,
         .placements = kind == KG_CPU ? CPU_PLACEMENTS : GPU_PLACEMENTS,
         .lane_us = kind == KG_CPU ? CPU_LANE_US : GPU_LANE_US,
         .threshold_pct = threshold_of(suite, kind, overrides->threshold_pct),
+        .creep_pct = policy->creep_pct > 0 ? policy->creep_pct : CREEP_PCT,
     };
     if (overrides->warmup >= 0)
         timing.warmup = overrides->warmup;

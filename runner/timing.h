@@ -24,6 +24,7 @@ struct kg_timing {
     int placements;      /* warm cache: buffer sets that a block's windows take turns on */
     double lane_us;      /* time in windows that each lane of a block aims at: the case, its anchor, its baseline */
     double threshold_pct;
+    double creep_pct; /* over the best ever blessed */
 };
 
 struct kg_timing kg_timing_of(const kg_suite *suite, enum kg_device_kind kind,

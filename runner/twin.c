@@ -56,7 +56,7 @@ static bool fields_changed(const struct kg_case *was, const struct kg_case *is, 
 
 static bool same_tensor(const kg_tensor *a, const kg_tensor *b)
 {
-    return a->dtype == b->dtype && a->role == b->role && a->rank == b->rank &&
+    return a->dtype == b->dtype && a->role == b->role && a->rank == b->rank && kg_tensor_unit(a) == kg_tensor_unit(b) &&
            !memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims);
 }
 
@@ -73,7 +73,7 @@ static bool tensors_changed(const struct kg_case *was, const struct kg_case *is,
     for (int i = 0; i < n_before; i++) {
         if (same_tensor(&before[i], &after[i]))
             continue;
-        snprintf(ret_change, size, "tensor %.60s has another type, role or shape", before[i].name);
+        snprintf(ret_change, size, "tensor %.60s has another type, unit, role or shape", before[i].name);
         return true;
     }
     return false;

@@ -6,10 +6,11 @@
 
 #include "floors.h"
 #include "record.h"
-#include "trial_report.h"
+#include "series_file.h"
 #include "simulate.h"
 #include "timing.h"
 #include "trial.h"
+#include "trial_report.h"
 
 /* ---- floors ---------------------------------------------------------------------------------------------------- */
 
@@ -119,10 +120,6 @@ static int measure_and_judge(const struct kg_options *options, kg_error *ret_err
 
 int kg_command_selfcheck(const struct kg_options *options, kg_error *ret_error)
 {
-    if (options->format == KG_FORMAT_JSON && (options->simulate || options->record)) {
-        (void)kg_fail(ret_error, KG_EINVAL, "--format json: gates of recorded blocks only, not --simulate or --record");
-        return 2;
-    }
     if (options->simulate)
         return kg_simulate(options, stdout, ret_error) ? 2 : 0;
     if (options->n_judge)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "format.h"
+#include "json_parts.h"
 #include "judge.h"
 #include "noise_model.h"
 #include "random.h"
@@ -245,21 +246,58 @@ int kg_simulate_rows(const struct kg_options *options, struct kg_rate_row **ret_
     return KG_OK;
 }
 
-int kg_simulate(const struct kg_options *options, FILE *out, kg_error *ret_error)
+/* ---- what is said of them -------------------------------------------------------------------------------------- */
+
+static bool is_simulated(const struct kg_options *options, const struct kg_noise_model *model)
+{
+    return !options->noise || !strcmp(options->noise, model->name);
+}
+
+static void put_text(const struct kg_options *options, const struct kg_rate_row *rows, size_t n_rows, FILE *out)
 {
     const struct setting setting = setting_of(options);
-    struct kg_rate_row *rows = NULL;
-    size_t n_rows = 0;
-    int status = kg_simulate_rows(options, &rows, &n_rows, ret_error);
-    if (status)
-        return status;
     fprintf(out, "simulated gates: a golden of %d blocks and up to two sets of %d rounds, seed %llu\n\n",
             KG_SIMULATED_GOLDEN, setting.max_blocks, (unsigned long long)setting.seed);
     kg_rates_put_table(rows, n_rows, out);
     fprintf(out, "\nnoise\n");
     for (size_t i = 0; i < kg_n_noise_models; i++)
-        if (!options->noise || !strcmp(options->noise, kg_noise_models[i].name))
+        if (is_simulated(options, &kg_noise_models[i]))
             fprintf(out, "  %-14s  %s\n", kg_noise_models[i].name, kg_noise_models[i].source);
+}
+
+static int put_json(const struct kg_options *options, const struct kg_rate_row *rows, size_t n_rows, FILE *out,
+                    kg_error *ret_error)
+{
+    const struct setting setting = setting_of(options);
+    cJSON *root = cJSON_CreateObject();
+    kg_json_add_real(root, "schema", 1);
+    kg_json_add_count(root, "seed", setting.seed);
+    kg_json_add_real(root, "golden_blocks", KG_SIMULATED_GOLDEN);
+    kg_json_add_real(root, "max_rounds", setting.max_blocks);
+    cJSON_AddItemToObject(root, "rates", kg_rates_to_json(rows, n_rows));
+    cJSON *array = cJSON_AddArrayToObject(root, "noise");
+    for (size_t i = 0; i < kg_n_noise_models; i++) {
+        if (!is_simulated(options, &kg_noise_models[i]))
+            continue;
+        cJSON *one = cJSON_CreateObject();
+        cJSON_AddStringToObject(one, "name", kg_noise_models[i].name);
+        cJSON_AddStringToObject(one, "source", kg_noise_models[i].source);
+        cJSON_AddItemToArray(array, one);
+    }
+    return kg_json_put(root, out, ret_error);
+}
+
+int kg_simulate(const struct kg_options *options, FILE *out, kg_error *ret_error)
+{
+    struct kg_rate_row *rows = NULL;
+    size_t n_rows = 0;
+    int status = kg_simulate_rows(options, &rows, &n_rows, ret_error);
+    if (status)
+        return status;
+    if (options->format == KG_FORMAT_JSON)
+        status = put_json(options, rows, n_rows, out, ret_error);
+    else
+        put_text(options, rows, n_rows, out);
     free(rows);
-    return kg_stream_check(out, ret_error);
+    return status ? status : kg_stream_check(out, ret_error);
 }

@@ -15,7 +15,7 @@
 int kg_simulate_rows(const struct kg_options *options, struct kg_rate_row **ret_rows, size_t *ret_count,
                      kg_error *ret_error);
 
-/* Prints them as a table, and what the models stand for. KG_EIO besides. */
+/* Prints them as a table or, by the options, as JSON, and what the models stand for. KG_EIO besides. */
 int kg_simulate(const struct kg_options *options, FILE *out, kg_error *ret_error);
 
 #endif

@@ -1,4 +1,4 @@
-/* trial.c -- which blocks make which gate. A new row is a line in the enum of tally.h, one in its `rows`, and a walk
+/* trial.c -- which blocks make which gate. A new row is a line in the enum of cells.h, one in its `rows`, and a walk
  * over blocks that counts into it. */
 #include "trial.h"
 
@@ -23,7 +23,7 @@ struct blessed {
 
 struct of_series {
     const struct kg_series *series;
-    struct kg_tally_case *of;
+    struct kg_case_cells *of;
     struct blessed *goldens; /* of all its blocks, eight by eight */
     int n_goldens;
 };
@@ -33,7 +33,7 @@ struct trial {
     int max_blocks;
     bool fine; /* rows of the finer thresholds too */
     struct kg_trials *trials;
-    struct kg_tally tally;
+    struct kg_cells cells;
     struct of_series *series;
     struct blessed *goldens;
     const struct kg_recorded_block **all, **some; /* room of two pools */
@@ -43,7 +43,7 @@ struct trial {
 
 /* What one walk over blocks asks of all its gates. */
 struct question {
-    struct kg_tally_case *of;
+    struct kg_case_cells *of;
     unsigned rows;
     int planted;
     struct kg_gate_rule rule;
@@ -100,10 +100,10 @@ static void try_rules(const struct trial *t, const struct question *q, const str
     struct kg_rate(*rates)[KG_PLANTED] = &q->of->rates[q->rule_row];
     kg_rate_add_call(
         &rates[0][q->planted],
-        kg_rule_p50((struct kg_samples){ &before_us, 1 }, (struct kg_samples){ &now_us, 1 }, t->tally.threshold_pct),
+        kg_rule_p50((struct kg_samples){ &before_us, 1 }, (struct kg_samples){ &now_us, 1 }, t->cells.threshold_pct),
         1);
     kg_rate_add_call(&rates[1][q->planted], kg_rule_mann_whitney(old, new), KG_LOOK_EVERY);
-    kg_rate_add_call(&rates[2][q->planted], kg_rule_stdrel(old, new, t->tally.threshold_pct), KG_LOOK_EVERY);
+    kg_rate_add_call(&rates[2][q->planted], kg_rule_stdrel(old, new, t->cells.threshold_pct), KG_LOOK_EVERY);
 }
 
 /* ---- walks ----------------------------------------------------------------------------------------------------- */
@@ -158,7 +158,7 @@ static struct question by_golden(const struct trial *t, const struct of_series *
         .of = run->of,
         .rows = mask,
         .planted = planted,
-        .rule = { .same_card = same_card, .threshold_pct = t->tally.threshold_pct, .max_blocks = t->max_blocks },
+        .rule = { .same_card = same_card, .threshold_pct = t->cells.threshold_pct, .max_blocks = t->max_blocks },
         .golden = golden,
         .rule_row = -1,
     };
@@ -277,7 +277,7 @@ static void by_other_series(struct trial *t, const struct of_series *s)
 
 /* ---- against --------------------------------------------------------------------------------------------------- */
 
-static void against(struct trial *t, struct kg_tally_case *of, enum kg_trial_row row)
+static void against(struct trial *t, struct kg_case_cells *of, enum kg_trial_row row)
 {
     const unsigned finer = row == KG_ROW_HALF && of->is_long        ? BIT(KG_ROW_HALF_LONG)
                            : row == KG_ROW_QUARTER && of->is_longer ? BIT(KG_ROW_QUARTER_LONG)
@@ -288,7 +288,7 @@ static void against(struct trial *t, struct kg_tally_case *of, enum kg_trial_row
             .rows = BIT(row) | finer,
             .planted = planted,
             .rule = { .against = true,
-                      .threshold_pct = kg_tally_threshold_pct(&t->tally, row),
+                      .threshold_pct = kg_cells_threshold_pct(&t->cells, row),
                       .max_blocks = t->max_blocks },
             .rule_row = -1,
         };
@@ -309,7 +309,7 @@ static void prepare(struct trial *t)
     for (size_t i = 0; i < t->set->count; i++) {
         struct of_series *s = &t->series[i];
         s->series = &t->set->items[i];
-        s->of = kg_tally_case_of(&t->tally, s->series);
+        s->of = kg_cells_of(&t->cells, s->series);
         s->goldens = next;
         const struct kg_pool pool = pool_of(t->all, s->series, 0);
         for (int at = 0; at + KG_GATE_GOLDEN <= pool.count; at += KG_GATE_GOLDEN) {
@@ -329,10 +329,10 @@ static void try_all(struct trial *t)
         resample_same(t, &t->series[i]);
         by_other_series(t, &t->series[i]);
     }
-    for (size_t i = 0; i < t->tally.n_cases; i++)
+    for (size_t i = 0; i < t->cells.n_cases; i++)
         for (enum kg_trial_row row = KG_ROW_AGAINST; row <= (t->fine ? KG_ROW_QUARTER : KG_ROW_AGAINST); row++)
             if (row != KG_ROW_HALF_LONG)
-                against(t, &t->tally.cases[i], row);
+                against(t, &t->cells.cases[i], row);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------------------------- */
@@ -363,7 +363,7 @@ static int check(const struct kg_series_set *set, kg_error *ret_error)
 static bool make_room(struct trial *t)
 {
     const size_t n_blocks = t->trials->n_blocks, n_series = t->set->count;
-    t->tally.cases = calloc(n_series, sizeof *t->tally.cases);
+    t->cells.cases = calloc(n_series, sizeof *t->cells.cases);
     t->series = calloc(n_series, sizeof *t->series);
     t->goldens = calloc(n_blocks / KG_GATE_GOLDEN + 1, sizeof *t->goldens);
     t->all = calloc(n_blocks + 1, sizeof *t->all);
@@ -371,13 +371,13 @@ static bool make_room(struct trial *t)
     t->trials->groups = calloc((size_t)KG_TRIAL_ROWS * KG_KERNEL_GROUPS, sizeof *t->trials->groups);
     t->trials->cases = calloc(n_series, sizeof *t->trials->cases);
     t->trials->spreads = calloc(n_series, sizeof *t->trials->spreads);
-    return t->tally.cases && t->series && t->goldens && t->all && t->some && t->trials->groups && t->trials->cases &&
+    return t->cells.cases && t->series && t->goldens && t->all && t->some && t->trials->groups && t->trials->cases &&
            t->trials->spreads;
 }
 
 static void free_room(struct trial *t)
 {
-    free(t->tally.cases);
+    free(t->cells.cases);
     free(t->series);
     free(t->goldens);
     free((void *)t->all);
@@ -393,7 +393,7 @@ int kg_trials_of(const struct kg_series_set *set, const struct kg_trial_options 
     const bool cpu = set->items[0].kind == KG_CPU;
     struct kg_trials trials = { .n_groups = 0 };
     struct trial t = { .set = set, .max_blocks = options->max_blocks, .trials = &trials };
-    t.tally.threshold_pct = options->threshold_pct >= 0 ? options->threshold_pct : cpu ? 10 : 2;
+    t.cells.threshold_pct = options->threshold_pct >= 0 ? options->threshold_pct : cpu ? 10 : 2;
     t.fine = options->threshold_pct < 0 && !cpu;
     for (size_t i = 0; i < set->count; i++)
         trials.n_blocks += (size_t)set->items[i].n_blocks;
@@ -404,13 +404,13 @@ int kg_trials_of(const struct kg_series_set *set, const struct kg_trial_options 
     }
     prepare(&t);
     try_all(&t);
-    kg_tally_sum(&t.tally, trials.rows, trials.by_case);
-    trials.n_groups = kg_tally_groups(&t.tally, trials.groups);
+    kg_cells_sum(&t.cells, trials.rows, trials.by_case);
+    trials.n_groups = kg_cells_groups(&t.cells, trials.groups);
     free_room(&t);
     trials.n_starts = count_distinct(set, offsetof(struct kg_series, start));
     trials.n_cards = count_distinct(set, offsetof(struct kg_series, uuid));
     trials.n_cases =
-        kg_case_noises_of(set, options->max_blocks, options->drawn ? t.tally.threshold_pct : -1, trials.cases);
+        kg_case_noises_of(set, options->max_blocks, options->drawn ? t.cells.threshold_pct : -1, trials.cases);
     trials.n_spreads = kg_card_spreads_of(set, trials.spreads);
     *ret_trials = trials;
     return KG_OK;

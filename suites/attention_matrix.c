@@ -27,7 +27,7 @@ static const struct sdpa cpu_shapes[] = {
 static const uint64_t seeds[] = { 42 };
 
 static const kg_backend *const backends[] = {
-    &sdpa_cudnn, &sdpa_cudnn_best, &sdpa_flash, &sdpa_math, &cpu_math, &cpu_flash,
+    &sdpa_cudnn, &sdpa_cudnn_best, &sdpa_flash, &sdpa_fa1, &sdpa_math, &cpu_math, &cpu_flash,
 };
 
 const kg_suite attention_matrix = {

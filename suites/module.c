@@ -14,11 +14,7 @@
 #endif
 
 static const kg_suite *const suites[] = {
-    &cudnn_sdpa,
-    &attention_matrix,
-    &sdpa_parity,
-    &fp8_sdpa,
-    &fp8_sdpa_e4m3,
+    &cudnn_sdpa, &attention_matrix, &sdpa_parity, &fa_s512, &fp8_sdpa, &fp8_sdpa_e4m3, &fp8_cudnn, &pathology,
 };
 
 const struct kg_module kg_module = {

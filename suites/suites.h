@@ -5,6 +5,6 @@
 
 #include "kgate.h"
 
-extern const kg_suite cudnn_sdpa, attention_matrix, sdpa_parity, fp8_sdpa, fp8_sdpa_e4m3;
+extern const kg_suite cudnn_sdpa, attention_matrix, sdpa_parity, fa_s512, fp8_sdpa, fp8_sdpa_e4m3, fp8_cudnn, pathology;
 
 #endif

@@ -21,6 +21,8 @@ refused '--timer sundial' run "${on[@]}" --timer sundial
 refused '--l2 tepid' run "${on[@]}" --l2 tepid
 refused '--color mauve' run "${on[@]}" --color mauve
 refused 'kgate doctor takes no pattern' doctor $one
+refused 'kgate --version takes nothing more' --version $one
+refused 'kgate version takes nothing more' version --format=json
 refused "worker is kgate's own" worker
 for option in --samples --rounds; do
     for value in 0 -1 1.5 x '' 1000001; do
@@ -98,7 +100,8 @@ gate run "${on[@]}" $one --junit file/junit.xml
 expect 'JUnit file that cannot be written: status' "$status" 2
 expect_in 'JUnit file that cannot be written' err 'kgate: file/junit.xml cannot be written: Not a directory'
 expect 'JUnit file that cannot be written: the run is kept' "$(find results -name correctness_summary.json | wc -l)" 1
-for command in "list --module $many" "run --module $broken $one" "run --module $broken $one --format json"; do
+for command in "list --module $many" "run --module $broken $one" "run --module $broken $one --format json" doctor \
+    'selfcheck --simulate=white --gates 9' "selfcheck --judge $here/../blocks/h200.jsonl" --help --version; do
     status=0
     # shellcheck disable=SC2086 # words
     "$kgate" $command >/dev/full 2>err || status=$?

@@ -43,5 +43,4 @@ expect 'verbose: all rates, and by class' "$(grep -c 'false SLOW (95% bound)' ou
 gate selfcheck --judge "$blocks" --threshold 4
 expect 'another threshold: no cells' "$(grep -c 'what must be reached' out || true)" 0
 refused 'tap: kgate selfcheck knows text and json' selfcheck --judge "$blocks" --format tap
-refused 'not --simulate' selfcheck --simulate --format json
 finish

@@ -45,6 +45,7 @@ expect 'samples.jsonl is a value a line' "$(jq -c '[.id, .us] | length' "$run/sa
 expect 'samples.jsonl has every sample' "$(wc -l <"$run/samples.jsonl")" \
     "$(jq '[.results[].block_list[]? | (.samples_us | length) + (.anchor_samples_us | length)] | add' all.json)"
 expect 'comparison.csv has a line a case, and a head' "$(wc -l <"$run/comparison.csv")" $((cases + 1))
+expect_in 'summary.md: single calls have no windows' "$run/summary.md" '| timer | event, L2 warm |'
 junit "$run/junit.xml" "$cases"
 junit junit.xml "$cases"
 

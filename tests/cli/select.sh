@@ -48,6 +48,8 @@ expect 'a case as JSON' "$(jq -c '.[0]' out)" "$(jq -c . <<'END'
   "device": "cpu", "timed": true, "problem": { "n": 1024, "std": 1 } }
 END
 )"
+gate list --module "$broken" 'late/plain/*/good' --seed 18446744073709551615 --format json
+expect 'the largest seed as JSON, which jq would round' "$(grep -c '"seed":[[:space:]]*18446744073709551615,' out)" 1
 
 # ---- a run runs what list says ----
 

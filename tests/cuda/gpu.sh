@@ -8,47 +8,10 @@ set -eu -o pipefail
 kgate=$1 broken=$2
 shift 2
 options=("$@")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failed=0
-
-fail() {
-    echo "FAIL: $*"
-    failed=1
-}
-
-# status WANTED COMMAND...: runs it and compares the exit status.
-status() {
-    local wanted=$1 got=0
-    shift
-    "$@" >"$work/out" 2>&1 || got=$?
-    if [ "$got" != "$wanted" ]; then
-        cat "$work/out"
-        fail "status $got, not $wanted: $*"
-    fi
-}
-
-# verdict ID: of the newest run. Ids and verdicts hold no commas.
-verdict() {
-    awk -F, -v id="$1" '$1 == id { print $7 }' "$work/results/latest/comparison.csv"
-}
-
-expect() { # VERDICT ID...
-    local wanted=$1 id got
-    shift
-    for id in "$@"; do
-        got=$(verdict "$id")
-        [ "$got" = "$wanted" ] || fail "$id: ${got:-nothing}, not $wanted"
-    done
-}
+. "$(dirname "$0")/lib.sh"
 
 run=("$kgate" run --output "$work/results" --expectations "$work/goldens" "${options[@]}")
-
-"$kgate" doctor "${options[@]}" >"$work/doctor"
-if ! grep -q '^device: cuda:0' "$work/doctor"; then
-    echo "no GPU here"
-    exit 77
-fi
+need_gpu
 
 status 1 "${run[@]}" --module "$broken" output process --case-timeout 4
 flaws=(nan_one inf_one nothing half zero one_off bias some_off)
@@ -94,5 +57,4 @@ case $(nodes cudnn) in
 "1 0 " | "1 1 ") ;;
 *) fail "cudnn launches $(nodes cudnn)" ;;
 esac
-[ "$failed" = 0 ] && echo "all as it must be"
-exit "$failed"
+finish

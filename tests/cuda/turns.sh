@@ -8,12 +8,8 @@ set -eu -o pipefail
 kgate=$(realpath "$1")
 shift
 options=("$@")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-if ! "$kgate" doctor | grep -q '^device: cuda:0'; then
-    echo "no GPU here"
-    exit 77
-fi
+. "$(dirname "$0")/lib.sh"
+need_gpu
 
 run() { # NAME
     local status=0

@@ -30,8 +30,8 @@ static const kg_field fields[] = {
 static int tensors(const void *problem, kg_tensor ret_tensors[KG_MAX_TENSORS], int *ret_count)
 {
     const struct problem *p = problem;
-    ret_tensors[0] = (kg_tensor){ "Q", KG_F16, KG_INPUT, 4, { p->B, p->H, p->S, p->D }, 1, NULL };
-    ret_tensors[1] = (kg_tensor){ "O", KG_F16, KG_OUTPUT, 4, { p->B, p->H, p->S, p->D }, 0, NULL };
+    ret_tensors[0] = (kg_tensor){ "Q", KG_F16, KG_INPUT, 4, { p->B, p->H, p->S, p->D }, 1, 0, NULL };
+    ret_tensors[1] = (kg_tensor){ "O", KG_F16, KG_OUTPUT, 4, { p->B, p->H, p->S, p->D }, 0, 0, NULL };
     *ret_count = 2;
     return KG_OK;
 }
@@ -51,13 +51,16 @@ static const kg_backend math = { .name = "math", .device = KG_CUDA }, ours = { .
                         automatic = { .name = "auto", .device = KG_CUDA }, host = { .name = "host", .device = KG_CPU };
 static const uint64_t seeds[] = { 0, 1, 2 };
 
+static const struct problem alpha_rows[] = { { .name = "mission" }, { .name = "wide" }, { .name = "tall" } };
 static const kg_suite alpha = {
     .name = "alpha",
     .op = &op,
+    .shapes = KG_TABLE(alpha_rows),
     .seeds = KG_LIST(seeds),
     .anchor = &math,
     .cpu_anchor = &host,
     .gates = { 0.06, 0.02, 0.02, 0, 1, 0.05 },
+    .contest = { .ours = &ours, .baseline = &library },
 };
 static const kg_suite beta = {
     .name = "beta",
@@ -66,6 +69,19 @@ static const kg_suite beta = {
     .anchor = &math,
     .cpu_anchor = &host,
     .gates = { INFINITY, 0.02, 0.02, 0.01, 1, 0.05 },
+};
+/* A contest that is won: on `b` by exactly 10%, on `c` by exactly 5%, while `d` is lost and `e` was not run. */
+static const struct problem gamma_rows[] = {
+    { .name = "a" }, { .name = "b" }, { .name = "c" }, { .name = "d" }, { .name = "e|f" }, { .name = "g" },
+};
+static const kg_suite gamma_suite = {
+    .name = "gamma",
+    .op = &op,
+    .shapes = KG_TABLE(gamma_rows),
+    .seeds = KG_LIST(seeds),
+    .anchor = &math,
+    .gates = { 0.06, 0.02, 0.02, 0, 1, 0.05 },
+    .contest = { .ours = &automatic, .baseline = &library },
 };
 static const kg_suite *const suites[] = { &alpha, &beta };
 
@@ -166,6 +182,20 @@ static const struct sample against_cases[] = {
       CUT "time was decided; so far: p50 21.0 us", STOPPED },
     { &alpha, &math, &wide, "wide", 0, KG_RAN, KG_UNSURE, 0, 0, CUT "output was compared", STOPPED },
     { &beta, &math, &mission, "mission", 0, KG_RAN, KG_UNSURE, 0, 0, CUT "output was compared", STOPPED },
+};
+
+static const struct sample contest_cases[] = {
+    { &gamma_suite, &library, &mission, "a", 0, KG_RAN, KG_PASS, 40, 0, "right", NONE },
+    { &gamma_suite, &automatic, &mission, "a", 0, KG_RAN, KG_PASS, 20, 0, "right", NONE },
+    { &gamma_suite, &library, &mission, "b", 0, KG_RAN, KG_PASS, 1, 0, "right", NONE },
+    { &gamma_suite, &automatic, &mission, "b", 0, KG_RAN, KG_PASS, 0.9, 0, "right", NONE },
+    { &gamma_suite, &library, &mission, "c", 0, KG_RAN, KG_PASS, 100, 0, "right", NONE },
+    { &gamma_suite, &automatic, &mission, "c", 0, KG_RAN, KG_SLOW, 95, 0, "slower than its golden", NONE },
+    { &gamma_suite, &library, &mission, "d", 0, KG_RAN, KG_PASS, 50, 0, "right", NONE },
+    { &gamma_suite, &automatic, &mission, "d", 0, KG_RAN, KG_PASS, 80, 0, "right", NONE },
+    { &gamma_suite, &library, &mission, "e|f", 0, KG_SKIPPED, KG_SKIP, 0, 0, "not here", NONE },
+    { &gamma_suite, &automatic, &mission, "e|f", 0, KG_RAN, KG_PASS, 10, 0, "right", NONE },
+    { &gamma_suite, &automatic, &mission, "a@S=1", 0, KG_RAN, KG_PASS, 1, 0, "a row of the user's own", NONE },
 };
 
 static const struct kg_device_state steady = { 1980, 2619, 41, 97, 410.5, 700, 0, 0, -1, 700, 0, 0, 0 };
@@ -353,6 +383,18 @@ void sample_run_make_against(struct kg_run *ret_run)
     snprintf(ret_run->command, sizeof ret_run->command, "kgate run --against builds/1a2b3c4/baseline.so");
     snprintf(ret_run->again, sizeof ret_run->again, " --against builds/1a2b3c4/baseline.so");
     snprintf(ret_run->partial, sizeof ret_run->partial, "interrupted");
+}
+
+void sample_run_make_contest(struct kg_run *ret_run)
+{
+    make_run(contest_cases, sizeof contest_cases / sizeof *contest_cases, false, ret_run);
+    for (size_t i = 0; i < ret_run->n_results; i++) { /* kernels of the module that do not spill */
+        struct kg_result *result = (struct kg_result *)(uintptr_t)&ret_run->results[i];
+        if (result->of.backend == &automatic)
+            result->launch = (struct kg_launch_info){ 1, 0, 0, 1, { "flash_forward" } };
+    }
+    ret_run->device.cc_major = 10;
+    ret_run->status = 3;
 }
 
 void sample_run_done(struct kg_run *run)

@@ -11,6 +11,7 @@
 /* Results are allocated; sample_run_done frees them. */
 void sample_run_make(struct kg_run *ret_run);
 void sample_run_make_against(struct kg_run *ret_run); /* a baseline judged; interrupted */
+void sample_run_make_contest(struct kg_run *ret_run); /* of one suite, whose contest is won */
 void sample_run_done(struct kg_run *run);
 
 #endif

@@ -163,6 +163,34 @@ static bool has(const struct kg_run *run, report_fn *report, const char *piece)
     return found;
 }
 
+static bool lacks(const struct kg_run *run, report_fn *report, const char *piece)
+{
+    char *text = text_of(run, report, NULL);
+    bool found = strstr(text, piece) != NULL;
+    free(text);
+    return !found;
+}
+
+/* A contest that is won, but for what has no figures; one side taken away, there is none. */
+static void test_contest(const struct kg_run *run, const char *folder, bool update)
+{
+    struct kg_run as = *run;
+    check_frozen(run, folder, "summary_contest.md", kg_report_summary, update);
+    check_frozen(run, folder, "comparison_contest.csv", kg_report_csv, update);
+    as.device.cc_major = 9; /* whose kernel spills */
+    CHECK(has(&as, kg_report_summary, "| no spills | 12 bytes in a kernel | not met |\n"));
+    CHECK(has(&as, kg_report_summary, "**Success: not met.**"));
+    as.device.cc_major = 7; /* no kernel of the module is for it */
+    CHECK(has(&as, kg_report_summary, "| no spills | - | not measured |\n"));
+    CHECK(has(&as, kg_report_summary, "**Success: not measured.**"));
+    as.timed = false;
+    CHECK(lacks(&as, kg_report_summary, "Contest"));
+    as.timed = true;
+    as.results = &run->results[9]; /* without the baseline */
+    as.n_results = 1;
+    CHECK(lacks(&as, kg_report_summary, "Contest"));
+}
+
 static void test_variants(const struct kg_run *run)
 {
     struct kg_run as = *run;
@@ -480,7 +508,7 @@ static void test_csv(const struct kg_run *run)
     size_t records = 0;
     for (; *at; records++)
         CHECK(count_fields(&at) == columns);
-    CHECK(columns == 46);
+    CHECK(columns == 48);
     CHECK(records == run->n_results);
     CHECK(strstr(text, "\"a #1 | <b> & \"\"q\"\" ]]> caf\u00e9, \ufffd[31m"));
     CHECK(strstr(text, ",inf,0.5,-3.2e-07,3,"));
@@ -594,15 +622,17 @@ static void test_folder(const struct kg_run *run)
 
 int main(int argc, char **argv)
 {
-    struct kg_run run, against;
+    struct kg_run run, against, contest;
     if (argc < 2) {
         fprintf(stderr, "usage: test_reports FROZEN_FOLDER [--update]\n");
         return 2;
     }
     sample_run_make(&run);
     sample_run_make_against(&against);
+    sample_run_make_contest(&contest);
     test_frozen(&run, argv[1], argc > 2 && !strcmp(argv[2], "--update"));
     test_frozen_against(&against, argv[1], argc > 2 && !strcmp(argv[2], "--update"));
+    test_contest(&contest, argv[1], argc > 2 && !strcmp(argv[2], "--update"));
     test_variants(&run);
     test_formats();
     test_facts(&run);
@@ -619,6 +649,7 @@ int main(int argc, char **argv)
     test_full(&run);
     sample_run_done(&run);
     sample_run_done(&against);
+    sample_run_done(&contest);
     if (failures)
         fprintf(stderr, "%d checks failed\n", failures);
     return failures ? 1 : 0;

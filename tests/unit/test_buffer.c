@@ -236,7 +236,9 @@ static int tensors(const void *problem, kg_tensor ret_tensors[KG_MAX_TENSORS], i
     ret_tensors[1].role = ret_tensors[2].role = KG_OUTPUT;
     ret_tensors[1].name = "y";
     ret_tensors[2].name = "z";
-    ret_tensors[2].dtype = p->n == 7 ? KG_E4M3 : KG_F16;
+    ret_tensors[2].dtype = p->n == 7 || p->n == 8 ? KG_E4M3 : KG_F16;
+    if (p->n == 7)
+        ret_tensors[2].role = KG_INPUT;
     ret_tensors[2].dims[0] = p->n - 2;
     *ret_count = p->n ? 3 : 9;
     return KG_OK;
@@ -261,7 +263,8 @@ static int reference(const void *problem, const kg_tensor *call, kg_error *ret_e
 
 static const kg_op op = { .name = "both", .tensors = tensors, .reference_cpu = reference };
 static const kg_suite suite = { .name = "s", .op = &op, .gates = { 1, 1, 0.25, 0, 100, 1 } };
-static const struct problem five = { "five", 5 }, none = { "none", 0 }, coded = { "coded", 7 };
+static const struct problem five = { "five", 5 }, none = { "none", 0 }, coded = { "coded", 7 },
+                            codes_out = { "codes_out", 8 };
 
 static struct kg_case case_of(const struct problem *problem, uint64_t seed)
 {
@@ -284,9 +287,11 @@ static void fixtures_are_made_of_the_seed(void **state)
     assert_false(kg_fixture_serves(&d, &of));
     assert_int_equal(kg_fixture_new(context, &bad, &d, &error), KG_EINVAL);
     assert_string_equal(error.text, "op both cannot describe its tensors");
-    bad = case_of(&coded, 3); /* nothing fills or compares codes */
+    bad = case_of(&coded, 3); /* nothing fills codes */
     assert_int_equal(kg_fixture_new(context, &bad, &d, &error), KG_EINVAL);
-    assert_string_equal(error.text, "op both: tensor z must be f32, f16 or bf16");
+    assert_string_equal(error.text, "op both: tensor z must be f32, f16 or bf16; an output also e4m3");
+    of = case_of(&codes_out, 3);
+    assert_int_equal(kg_fixture_new(context, &of, &d, &error), KG_OK);
     kg_fixture_done(&a);
     kg_fixture_done(&b);
     kg_fixture_done(&c);

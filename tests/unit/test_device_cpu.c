@@ -361,6 +361,47 @@ static void poison_and_infinities_count(void **state)
     assert_true(f.mean_abs == 0 && f.bias == 0 && f.rel_l2 == 0); /* means over nothing; `finite` fails */
 }
 
+static void codes_count_as_their_values(void **state)
+{
+    (void)state;
+    uint8_t e4m3[] = { 0x38, 0xb8, 0x7e, 0x01, 0x08, 0xff, 0x7f }; /* 1, -1, 448, 2^-9, 2^-6, unwritten, NaN */
+    float expected[] = { 1, -1, 448, 0x1p-9f, 0x1p-6f, 1, 1 };
+    struct kg_figures f = compare(KG_E4M3, e4m3, expected, 5, 0, 0);
+    assert_true(f.bad == 0 && f.nonfinite == 0 && f.unwritten == 0);
+    f = compare(KG_E4M3, e4m3, expected, 7, 0, 0);
+    assert_true(f.bad == 2 && f.nonfinite == 2 && f.unwritten == 1);
+}
+
+static void every_e4m3_code_has_its_value(void **state)
+{
+    (void)state;
+    for (int code = 0; code < 256; code++) {
+        int exponent = code >> 3 & 15, mantissa = code & 7;
+        double value = exponent ? ldexp(8 + mantissa, exponent - 10) : ldexp(mantissa, -9);
+        float got = kg_float_from_e4m3((uint8_t)code);
+        assert_true((code & 0x7f) == 0x7f ? isnan(got) : got == (float)(code & 0x80 ? -value : value));
+    }
+}
+
+static void outputs_are_compared_in_their_unit(void **state)
+{
+    (void)state;
+    uint8_t e4m3[] = { 0x38, 0x40 }; /* 1, 2 */
+    float f32[] = { 1, 2 }, expected[] = { 0.25f, 0.5f };
+    kg_tensor of = vector(KG_F32, 2, expected), got[] = { vector(KG_E4M3, 2, e4m3), vector(KG_F32, 2, f32) };
+    kg_gates gates = { .bad_abs = 0 };
+    struct kg_figures figures;
+    kg_error error;
+    for (int i = 0; i < 2; i++) {
+        got[i].unit = 0.25;
+        assert_int_equal(context->ops->compare(context, &got[i], &of, &gates, &figures, &error), KG_OK);
+        assert_true(figures.bad == 0 && figures.max_abs == 0);
+        got[i].unit = 0; /* stands for 1 */
+        assert_int_equal(context->ops->compare(context, &got[i], &of, &gates, &figures, &error), KG_OK);
+        assert_true(figures.bad == 2 && figures.max_abs == 1.5 && figures.worst_got == 2);
+    }
+}
+
 static void rel_l2_of_zeros(void **state)
 {
     (void)state;
@@ -680,6 +721,9 @@ int main(void)
         cmocka_unit_test(figures_are_those_worked_out_by_hand),
         cmocka_unit_test(worst_is_the_first_of_the_largest),
         cmocka_unit_test(poison_and_infinities_count),
+        cmocka_unit_test(codes_count_as_their_values),
+        cmocka_unit_test(every_e4m3_code_has_its_value),
+        cmocka_unit_test(outputs_are_compared_in_their_unit),
         cmocka_unit_test(rel_l2_of_zeros),
         cmocka_unit_test(sums_repeat_whatever_the_threads),
         cmocka_unit_test(marks_fail_on_nan_and_on_nothing),

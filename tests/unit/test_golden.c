@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "file_replace.h"
 #include "golden.h"
 #include "scratch.h"
 
@@ -477,6 +478,39 @@ static void other_files_are_left_alone(void **state)
     assert_null(scratch_read(*state, ".expectations_h200.new"));
 }
 
+static void all_files_in_one_reading(void **state)
+{
+    char folder[2 * SCRATCH_SIZE];
+    struct kg_goldens *sets = NULL, l4 = { .arch = "l4" };
+    size_t count = 9;
+    kg_error error = { 0 };
+    assert_int_equal(kg_goldens_load_all(*state, &sets, &count, NULL), 0);
+    assert_int_equal(count, 0);
+    kg_goldens_free_all(sets, count);
+    (void)snprintf(folder, sizeof folder, "%s/none", (char *)*state);
+    assert_int_equal(kg_goldens_load_all(folder, &sets, &count, NULL), 0);
+    assert_int_equal(count, 0);
+    kg_goldens_free_all(sets, count);
+
+    save_two(*state);
+    put(&l4, "suite/c/fast", 7);
+    assert_int_equal(kg_goldens_save(&l4, *state, NULL), 0);
+    kg_goldens_done(&l4);
+    assert_int_equal(kg_goldens_load_all(*state, &sets, &count, NULL), 0);
+    assert_int_equal(count, 2);
+    assert_string_equal(sets[0].arch, "h200");
+    assert_int_equal(sets[0].count, 2);
+    assert_string_equal(sets[1].arch, "l4");
+    assert_string_equal(sets[1].items[0].key, "suite/c/fast");
+    kg_goldens_free_all(sets, count);
+
+    scratch_write(*state, "expectations_m.json", "{"); /* whoever's it is */
+    sets = NULL;
+    assert_int_equal(kg_goldens_load_all(*state, &sets, &count, &error), KG_EINVAL);
+    assert_non_null(strstr(error.text, "expectations_m.json: line 1"));
+    assert_null(sets);
+}
+
 /* ---- saving fails ---------------------------------------------------------------------------------------------- */
 
 static void save_fails(const char *folder, int n_cases, kg_error *ret_error)
@@ -576,10 +610,10 @@ static void concurrent_blesses_lose_nothing(void **state)
         struct kg_golden golden = golden_of("s/k/b", 5);
         int lock = -1;
         (void)snprintf(golden.key, sizeof golden.key, "s/case%02d/b", i);
-        bool ok = kg_goldens_lock(*state, &lock, NULL) == 0 && kg_goldens_load(*state, "h200", &goldens, NULL) == 0;
+        bool ok = kg_folder_lock(*state, &lock, NULL) == 0 && kg_goldens_load(*state, "h200", &goldens, NULL) == 0;
         (void)usleep(2000);
         ok = ok && kg_goldens_put(&goldens, &golden, false, NULL) == 0 && kg_goldens_save(&goldens, *state, NULL) == 0;
-        kg_goldens_unlock(lock);
+        kg_folder_unlock(lock);
         _exit(ok ? 0 : 1);
     }
     for (int i = 0; i < WRITERS; i++) {
@@ -599,12 +633,12 @@ static void lock_needs_a_folder_that_can_be_made(void **state)
     kg_error error = { 0 };
     int lock = 123;
     (void)snprintf(path, sizeof path, "%s/a/b", (char *)*state);
-    assert_int_equal(kg_goldens_lock(path, &lock, &error), KG_EIO);
+    assert_int_equal(kg_folder_lock(path, &lock, &error), KG_EIO);
     assert_int_equal(lock, 123);
     (void)snprintf(path, sizeof path, "%s/a", (char *)*state);
-    assert_int_equal(kg_goldens_lock(path, &lock, &error), 0);
-    kg_goldens_unlock(lock);
-    kg_goldens_unlock(-1);
+    assert_int_equal(kg_folder_lock(path, &lock, &error), 0);
+    kg_folder_unlock(lock);
+    kg_folder_unlock(-1);
 }
 
 #define in_folder(test) cmocka_unit_test_setup_teardown(test, folder_new, folder_free)
@@ -625,6 +659,7 @@ int main(void)
         in_folder(damaged_files_are_refused),
         in_folder(cut_files_are_refused),
         in_folder(other_files_are_left_alone),
+        in_folder(all_files_in_one_reading),
         in_folder(file_too_large_leaves_the_old_one),
         in_folder(full_disk_leaves_the_old_file),
         in_folder(unwritable_places_are_named),

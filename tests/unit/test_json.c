@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "json.h"
 #include "scratch.h"
@@ -205,7 +206,12 @@ static void files_are_read(void **state)
     scratch_new(folder);
     (void)snprintf(path, sizeof path, "%s/a.json", folder);
     assert_int_equal(kg_json_read_file(path, &root, &error), KG_ENOTFOUND);
-    assert_int_equal(kg_json_read_file(folder, &root, &error), KG_EIO);
+    assert_int_equal(kg_json_read_file(folder, &root, &error), KG_EINVAL);
+    assert_int_equal(mkfifo(path, 0600), 0); /* nobody writes into it: it must not be waited for */
+    assert_int_equal(kg_json_read_file(path, &root, &error), KG_EINVAL);
+    (void)snprintf(wanted, sizeof wanted, "%s: not a regular file", path);
+    assert_string_equal(error.text, wanted);
+    assert_int_equal(unlink(path), 0);
 
     for (int i = 0; i < LINES; i++)
         end += sprintf(end, "%d,\n", i);

@@ -94,11 +94,17 @@ static void commands(void **state)
     static const struct {
         const char *word;
         enum kg_command command;
-    } rows[] = { { "run", KG_COMMAND_RUN },           { "list", KG_COMMAND_LIST },
-                 { "doctor", KG_COMMAND_DOCTOR },     { "resources", KG_COMMAND_RESOURCES },
-                 { "help", KG_COMMAND_HELP },         { "--help", KG_COMMAND_HELP },
-                 { "version", KG_COMMAND_VERSION },   { "worker", KG_COMMAND_WORKER },
-                 { "--version", KG_COMMAND_VERSION }, { "selfcheck", KG_COMMAND_SELFCHECK } };
+    } rows[] = { { "run", KG_COMMAND_RUN },
+                 { "list", KG_COMMAND_LIST },
+                 { "doctor", KG_COMMAND_DOCTOR },
+                 { "resources", KG_COMMAND_RESOURCES },
+                 { "help", KG_COMMAND_HELP },
+                 { "--help", KG_COMMAND_HELP },
+                 { "version", KG_COMMAND_VERSION },
+                 { "worker", KG_COMMAND_WORKER },
+                 { "--version", KG_COMMAND_VERSION },
+                 { "selfcheck", KG_COMMAND_SELFCHECK },
+                 { "leaderboard", KG_COMMAND_LEADERBOARD } };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         PARSED(rows[i].word);
@@ -108,6 +114,8 @@ static void commands(void **state)
     assert_int_equal(o.command, KG_COMMAND_HELP);
     PARSED("list", "--version");
     assert_int_equal(o.command, KG_COMMAND_VERSION);
+    REFUSED("kgate --version takes nothing more", "--version", "x");
+    REFUSED("kgate version takes nothing more", "version", "--format=json");
     PARSED("worker", "--frobnicate", "4");
     assert_ptr_equal(o.arguments, words + 2);
     PARSED("checkout", "HEAD~1", "a/folder");
@@ -211,8 +219,8 @@ static void selfcheck(void **state)
     PARSED("selfcheck", "a", "--record", "blocks", "--rounds", "200", "--timeout", "60", "--library-path", "x");
     assert_true(o.rounds == 200 && o.timeout_s == 60 && o.selection.n_patterns == 1 && !o.simulate);
     assert_string_equal(o.record, "blocks");
-    PARSED("selfcheck", "--judge", "a", "--judge", "b", "--gates", "1000");
-    assert_true(o.n_judge == 2 && o.gates == 1000);
+    PARSED("selfcheck", "--judge", "a", "--judge", "b");
+    assert_int_equal(o.n_judge, 2);
     assert_string_equal(o.judge[1], "b");
     PARSED("selfcheck", "--simulate", "--gates", "10000000");
     assert_true(o.simulate && !o.noise && o.gates == 10000000);
@@ -387,6 +395,24 @@ static void options_of_other_commands(void **state)
     PARSED("doctor", "--expectations", "x", "--library-path", "y", "--module", "m");
 }
 
+static void of_a_leaderboard(void **state)
+{
+    (void)state;
+    PARSED("leaderboard", "a/*", "--arch", "h200,l4", "--arch", "b200", "--top", "10", "--backend", "x", "--exclude",
+           "y", "--device", "cuda", "--expectations", "z", "--module", "m", "--format", "json");
+    assert_int_equal(o.n_archs, 3);
+    assert_string_equal(o.archs[1], "l4");
+    assert_string_equal(o.archs[2], "b200");
+    assert_int_equal(o.top, 10);
+    assert_int_equal(o.format, KG_FORMAT_JSON);
+    REFUSED("--top 0: a whole number from 1 to 1000 wanted", "leaderboard", "--top", "0");
+    REFUSED("--arch: an empty value between commas", "leaderboard", "--arch", "h200,,l4");
+    REFUSED("--format tap: kgate leaderboard knows text and json", "leaderboard", "--format", "tap");
+    REFUSED("--arch does not go with this command", "run", "--arch", "h200");
+    REFUSED("--top does not go with this command", "list", "--top", "3");
+    REFUSED("--bless does not go with this command", "leaderboard", "--bless");
+}
+
 static void wrong_values(void **state)
 {
     static const char *const no_count[] = { "0", "-1", "1.5", "x", "", "1000001", " 1", "+1", "18446744073709551617" };
@@ -465,7 +491,10 @@ static void what_does_not_go_together(void **state)
             "--allow-undecided=new");
     REFUSED("--record, --judge and --simulate do not go together", "selfcheck", "--record", "a", "--judge", "b");
     REFUSED("--record, --judge and --simulate do not go together", "selfcheck", "--simulate", "--judge", "b");
-    REFUSED("--record judges nothing: it does not go with --gates", "selfcheck", "--record", "a", "--gates", "9");
+    REFUSED("--gates goes with --simulate: other gates are as many as there are blocks for", "selfcheck", "--judge",
+            "a", "--gates", "9");
+    REFUSED("--record judges nothing: it does not go with --format json", "selfcheck", "--record", "a", "--format",
+            "json");
     REFUSED("--simulate needs no cases: it takes no selection", "selfcheck", "--simulate", "a");
     REFUSED("--simulate needs no cases: it takes no selection", "selfcheck", "--simulate", "--seed", "1");
     REFUSED(with_bless, "run", "--reason", "x");
@@ -524,6 +553,7 @@ int main(void)
         TEST(one_line_does_not_change_the_next),
         TEST(unknown_words),
         TEST(options_of_other_commands),
+        TEST(of_a_leaderboard),
         TEST(wrong_values),
         TEST(wrong_lists),
         TEST(what_does_not_go_together),

@@ -19,7 +19,7 @@ static const kg_backend fast = { .name = "fast", .device = KG_CUDA }, plain = { 
 static const kg_xfail xfails[] = { { "speed/b/*/fast", "known" } };
 static const kg_suite speed = { .name = "speed", .cpu_anchor = &loops, .xfails = KG_LIST(xfails) },
                       other = { .name = "other",
-                                .time = { .regress_pct = 4,
+                                .time = { .regress_pct = 4, .creep_pct = 1.5,
                                           .cpu_regress_pct = 12,
                                           .timer = KG_TIMER_EVENT,
                                           .l2 = KG_L2_COLD,
@@ -425,6 +425,7 @@ static void policy_of_the_suite_and_the_command_line(void **state)
     struct kg_result *gpu = add(&other, 0, 0, &fast), *cpu = add(&other, 0, 0, &tiles);
     assert_true(kg_schedule_policy(&session, gpu).threshold_pct == 4);
     assert_true(kg_schedule_policy(&session, cpu).threshold_pct == 12);
+    assert_true(kg_schedule_policy(&session, gpu).creep_pct == 1.5);
     assert_string_equal(kg_schedule_policy(&session, gpu).contract.timer, "event");
     assert_string_equal(kg_schedule_policy(&session, gpu).contract.l2, "cold");
     assert_true(kg_schedule_policy(&session, gpu).contract.window_us == 0); /* one call, no window */

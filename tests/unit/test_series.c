@@ -11,7 +11,8 @@
 #include <cmocka.h>
 
 #include "scratch.h"
-#include "series.h"
+#include "series_file.h"
+#include "series_json.h"
 
 static struct kg_block measured(double p50_us, double planted_pct)
 {

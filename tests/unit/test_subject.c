@@ -1,5 +1,5 @@
-/* test_subject.c -- staging: once a buffer set, before its first launch, and launches find what was staged.
- * The op copies x to y; its backend stages x * 2 and writes half of that. */
+/* test_subject.c -- staging: once a buffer set, before its first launch, and launches find what was staged; and the ring
+ * of sets that calls of a cold cache walk. The op copies x to y; its backend stages x * 2 and writes half of that. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,8 +15,8 @@ enum { N = 100 };
 static int tensors(const void *problem, kg_tensor ret_tensors[KG_MAX_TENSORS], int *ret_count)
 {
     (void)problem;
-    ret_tensors[0] = (kg_tensor){ "x", KG_F32, KG_INPUT, 1, { N }, 1, NULL };
-    ret_tensors[1] = (kg_tensor){ "y", KG_F32, KG_OUTPUT, 1, { N }, 0, NULL };
+    ret_tensors[0] = (kg_tensor){ "x", KG_F32, KG_INPUT, 1, { N }, 1, 0, NULL };
+    ret_tensors[1] = (kg_tensor){ "y", KG_F32, KG_OUTPUT, 1, { N }, 0, 0, NULL };
     *ret_count = 2;
     return KG_OK;
 }
@@ -151,6 +151,25 @@ static void a_failure_to_stage_is_one_to_prepare(void **state)
     assert_null(subject.backend);
 }
 
+/* Whatever a call touched last has been pushed out by the sets of the calls between. */
+static void a_cold_ring_is_larger_than_the_cache(void **state)
+{
+    (void)state;
+    kg_error error = { 0 };
+    struct kg_subject *const one[] = { &subject };
+    context->device.l2_bytes = 20000;
+    assert_int_equal(open_subject(&error), KG_OK);
+    assert_int_equal(kg_subjects_make_rings(one, 1, &fixture, true, 1, 1, &error), KG_OK);
+    const size_t set_bytes = kg_buffers_bytes(&fixture.buffers);
+    assert_true(subject.n_ring > 2 && (size_t)(subject.n_ring - 1) * set_bytes > 2 * context->device.l2_bytes);
+    for (int i = 0; i < 2 * subject.n_ring; i++) {
+        float *y = subject.ring[i % subject.n_ring].tensors[1].data;
+        memset(y, 0, N * sizeof *y);
+        assert_int_equal(kg_subject_launch(&subject, 0, NULL, &error), KG_OK);
+        assert_memory_equal(y, fixture.buffers.tensors[0].data, N * sizeof *y); /* call i took set i */
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -158,6 +177,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_was_staged_must_stay, begin, end),
         cmocka_unit_test_setup_teardown(sets_of_the_same_inputs_are_staged_alike, begin, end),
         cmocka_unit_test_setup_teardown(a_failure_to_stage_is_one_to_prepare, begin, end),
+        cmocka_unit_test_setup_teardown(a_cold_ring_is_larger_than_the_cache, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -266,6 +266,10 @@ static void time_and_seeds(void **state)
     refused(negative);
     t.suite.time.cpu_regress_pct = -1;
     refused(negative);
+    t.suite.time.creep_pct = -1;
+    refused(negative);
+    t.suite.time.creep_pct = NAN;
+    refused(negative);
     t.suite.time.warmup = -1;
     refused(negative);
     t.suite.time.samples = -1;
@@ -276,6 +280,51 @@ static void time_and_seeds(void **state)
     refused("suite copies: seed 0 stands twice");
     t.seeds[1] = UINT64_MAX;
     refused("suite copies: seed 18446744073709551615 stands twice");
+}
+
+static void contests(void **state)
+{
+    static const char sides[] = "suite copies: a contest is of two backends of one kind of device";
+    static const char untimed[] = "suite copies: a side of its contest is not timed in it";
+    static const kg_backend elsewhere = { .device = KG_CUDA }; /* not of the suite, and without a name */
+    (void)state;
+    t.suite.contest = (kg_contest){ .ours = &t.on_gpu, .baseline = &t.chooser };
+    accepted();
+    t.suite.contest = (kg_contest){ .ours = &t.on_gpu };
+    refused(sides);
+    t.suite.contest = (kg_contest){ .baseline = &t.on_gpu };
+    refused(sides);
+    t.suite.contest = (kg_contest){ &t.on_gpu, &t.on_gpu };
+    refused(sides);
+    t.suite.contest = (kg_contest){ &t.on_gpu, &t.on_cpu };
+    refused(sides);
+    t.suite.contest = (kg_contest){ &t.on_gpu, &elsewhere };
+    refused(untimed);
+    t.suite.contest = (kg_contest){ &elsewhere, &t.on_gpu };
+    refused(untimed);
+    t.suite.contest = (kg_contest){ &t.on_gpu, &t.chooser };
+    t.chooser.untimed = true;
+    refused(untimed);
+    t.suite.contest = (kg_contest){ &t.on_gpu, &t.chooser };
+    t.suite.time.off = true;
+    refused(untimed);
+}
+
+static void clean_backends(void **state)
+{
+    static const char untimed[] = "suite copies: its clean backend is not timed in it";
+    static const kg_backend elsewhere = { .device = KG_CUDA };
+    (void)state;
+    t.suite.clean = &t.on_gpu;
+    accepted();
+    t.suite.clean = &elsewhere;
+    refused(untimed);
+    t.suite.clean = &t.chooser;
+    t.chooser.untimed = true;
+    refused(untimed);
+    t.suite.time.off = true;
+    t.suite.clean = &t.on_cpu;
+    refused(untimed);
 }
 
 static void module_refused(const char *why)
@@ -289,7 +338,8 @@ static void module_refused(const char *why)
 
 static void xfails_and_kinds_of_time(void **state)
 {
-    static const kg_xfail no_reason[] = { { "*", NULL } }, no_glob[] = { { "a[", "known" } }, right[] = { { "*", "known" } };
+    static const kg_xfail no_reason[] = { { "*", NULL } }, no_glob[] = { { "a[", "known" } },
+                          right[] = { { "*", "known" } };
     (void)state;
     t.suite.xfails = (kg_xfails)KG_LIST(no_reason);
     refused("suite copies: an xfail without a pattern or a reason");
@@ -310,7 +360,7 @@ static void the_module(void **state)
     (void)state;
     assert_int_equal(kg_module_check(&t.module, NULL), KG_OK);
     t.module.abi = 99;
-    module_refused("module of ABI 99, this kgate has 3: rebuild the module");
+    module_refused("module of ABI 99, this kgate has 4: rebuild the module");
     t.module.module_size++;
     module_refused(stale);
     t.module.suite_size--;
@@ -352,11 +402,17 @@ static void what_is_looked_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(right_tables, table_new), cmocka_unit_test_setup(the_suite_and_its_op, table_new),
-        cmocka_unit_test_setup(rows, table_new),         cmocka_unit_test_setup(backends, table_new),
-        cmocka_unit_test_setup(gates, table_new),        cmocka_unit_test_setup(time_and_seeds, table_new),
-        cmocka_unit_test_setup(xfails_and_kinds_of_time, table_new),   cmocka_unit_test_setup(what_is_looked_up, table_new),
-        cmocka_unit_test_setup(the_module, table_new),   cmocka_unit_test_setup(what_is_looked_up, table_new),
+        cmocka_unit_test_setup(right_tables, table_new),
+        cmocka_unit_test_setup(the_suite_and_its_op, table_new),
+        cmocka_unit_test_setup(rows, table_new),
+        cmocka_unit_test_setup(backends, table_new),
+        cmocka_unit_test_setup(gates, table_new),
+        cmocka_unit_test_setup(time_and_seeds, table_new),
+        cmocka_unit_test_setup(xfails_and_kinds_of_time, table_new),
+        cmocka_unit_test_setup(what_is_looked_up, table_new),
+        cmocka_unit_test_setup(the_module, table_new),
+        cmocka_unit_test_setup(contests, table_new),
+        cmocka_unit_test_setup(clean_backends, table_new),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,6 +37,7 @@ static const kg_field new_fields[] = {
 };
 
 static int64_t skipped_elements; /* of the candidate's description */
+static double made_unit;         /* of its output */
 
 static int describe(int64_t n, kg_tensor *ret_tensors, int *ret_count)
 {
@@ -53,7 +54,9 @@ static int old_tensors(const void *problem, kg_tensor ret_tensors[KG_MAX_TENSORS
 
 static int new_tensors(const void *problem, kg_tensor ret_tensors[KG_MAX_TENSORS], int *ret_count)
 {
-    return describe(((const struct new_problem *)problem)->n - skipped_elements, ret_tensors, ret_count);
+    int status = describe(((const struct new_problem *)problem)->n - skipped_elements, ret_tensors, ret_count);
+    ret_tensors[1].unit = made_unit;
+    return status;
 }
 
 static const kg_op old_op = {
@@ -230,8 +233,12 @@ static void ops_changed(void **state)
     c.op.name = "copy";
     skipped_elements = 1; /* the row says what it said, and the op makes less of it */
     made("main/big/s0/fast:c main/big/s0/plain:c main/small/s0/fast:c main/small/s0/plain:c");
-    changed(3, "tensor x has another type, role or shape");
+    changed(3, "tensor x has another type, unit, role or shape");
     skipped_elements = 0;
+    made_unit = 0.5; /* of what the candidate's output stands for */
+    made("main/big/s0/fast:c main/big/s0/plain:c main/small/s0/fast:c main/small/s0/plain:c");
+    changed(3, "tensor y has another type, unit, role or shape");
+    made_unit = 0;
     c.backends[0] = &cuda_fast;
     made("main/big/s0/fast:c main/big/s0/plain:b main/small/s0/fast:c main/small/s0/plain:b");
     changed(0, "for the CPU -> for the GPU");

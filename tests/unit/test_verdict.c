@@ -313,7 +313,12 @@ static void without_a_comparable_golden_ungated(void **state)
     (void)strcpy(kit->golden.contract.l2, "cold");
     decided(kit, &kit->golden, KG_UNGATED, false,
             "stale: the golden was timed by graph, cold L2, windows of 200 us, irwin-hall-8; "
-            "this run by graph, warm L2, 200 us, irwin-hall-8");
+            "this run by graph, warm L2, windows of 200 us, irwin-hall-8");
+    (void)strcpy(kit->policy.contract.timer, "event");
+    kit->policy.contract.window_us = 0;
+    decided(kit, &kit->golden, KG_UNGATED, false,
+            "stale: the golden was timed by graph, cold L2, windows of 200 us, irwin-hall-8; "
+            "this run by event, warm L2, single calls, irwin-hall-8");
     free(kit);
 }
 
@@ -530,19 +535,19 @@ static void creep_is_slow(void **state)
     (void)strcpy(kit->result.identity, "code 3");
     decided(
         kit, &kit->golden, KG_UNSURE, true,
-        "p50 25.0 us, golden 25.0 us (+0.0% ±0.3, threshold 2%); +7.0% ±0.4 over the best, 23.4 us at 0123456789ab, "
-        "creep budget 5%, to be confirmed");
+        "p50 25.0 us, golden 25.0 us (+0.0% ±0.3, threshold 2%); +7.0% ±0.4 over the best, 23.4 us at 0123456789ab of "
+        "2025-01-02, creep budget 5%, to be confirmed");
     set_blocks(kit, 9, 25, 50);
     decided(
         kit, &kit->golden, KG_SLOW, false,
-        "p50 25.0 us, golden 25.0 us (+0.0% ±0.3, threshold 2%); +7.0% ±0.2 over the best, 23.4 us at 0123456789ab, "
-        "creep budget 5%, code changed since the golden");
+        "p50 25.0 us, golden 25.0 us (+0.0% ±0.3, threshold 2%); +7.0% ±0.2 over the best, 23.4 us at 0123456789ab of "
+        "2025-01-02, creep budget 5%, code changed since the golden");
     set_blocks(kit, 3, 25, 50);
     add_blocks(kit, 6, 24, 50);
     decided(
         kit, &kit->golden, KG_PASS, false,
-        "p50 24.0 us, golden 25.0 us (+0.0% ±0.3, threshold 2%); +2.7% ±0.2 over the best, 23.4 us at 0123456789ab, "
-        "creep budget 5%, after +7.0% in a first set of 3 rounds");
+        "p50 24.0 us, golden 25.0 us (+0.0% ±0.3, threshold 2%); +2.7% ±0.2 over the best, 23.4 us at 0123456789ab of "
+        "2025-01-02, creep budget 5%, after +7.0% in a first set of 3 rounds");
     assert_true(kit->result.judgement.alarm_blocks == 3 && kit->result.judgement.alarm_pct > 6.9);
     kit->golden.best.p50_us = 23.9; /* +4.6% */
     set_blocks(kit, 9, 25, 50);
@@ -554,6 +559,53 @@ static void creep_is_slow(void **state)
     verdict_is(kit, KG_SLOW, false);
     set_blocks(kit, 2, 25, 50); /* too few blocks for that too */
     verdict_is(kit, KG_UNSURE, true);
+    free(kit);
+}
+
+/* A suite's own budget of 2%: half a per cent and two are allowed, three are not, each step being under the threshold.
+ * The leaderboard's best is named. */
+static void a_suite_holds_to_its_best(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    kit->policy.creep_pct = 2;
+    kit->golden.best.p50_us = 25 / 1.018;
+    set_blocks(kit, 9, 25, 50);
+    verdict_is(kit, KG_PASS, false);
+    set_blocks(kit, 9, 25.1, 50); /* +2.2%, and the lower bound of three blocks is under 2 */
+    verdict_is(kit, KG_PASS, false);
+    set_blocks(kit, 3, 25.3, 50);
+    decided(kit, &kit->golden, KG_UNSURE, true,
+            "p50 25.3 us, golden 25.0 us (+1.2% ±0.3, threshold 2%); +3.0% ±0.4 over the best, 24.6 us at 0123456789ab "
+            "of 2025-01-02, creep budget 2%, to be confirmed");
+    set_blocks(kit, 9, 25.3, 50);
+    decided(kit, &kit->golden, KG_SLOW, false,
+            "p50 25.3 us, golden 25.0 us (+1.2% ±0.3, threshold 2%); +3.0% ±0.2 over the best, 24.6 us at 0123456789ab "
+            "of 2025-01-02, creep budget 2%, same code as the golden: environment");
+    set_blocks(kit, 3, 25.3, 50); /* one slow set of rounds, then as ever: no SLOW */
+    add_blocks(kit, 6, 24.8, 50);
+    verdict_is(kit, KG_PASS, false);
+    kit->policy.creep_pct = 5;
+    set_blocks(kit, 9, 25.3, 50);
+    verdict_is(kit, KG_PASS, false);
+    free(kit);
+}
+
+/* A budget that the noise on this machine exceeds is as wide as that noise. */
+static void a_budget_is_no_finer_than_the_noise(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    kit->policy.creep_pct = 2;
+    kit->policy.threshold_pct = 5;
+    kit->policy.machine_floor_pct[KG_JUDGE_RAW] = 4;
+    kit->golden.best.p50_us = 25 / 1.035;
+    set_blocks(kit, 9, 25, 50);
+    decided(kit, &kit->golden, KG_PASS, false, "p50 25.0 us, golden 25.0 us (+0.0% ±0.3, threshold 5%)");
+    kit->golden.best.p50_us = 25 / 1.05;
+    decided(kit, &kit->golden, KG_SLOW, false,
+            "p50 25.0 us, golden 25.0 us (+0.0% ±0.3, threshold 5%); +5.0% ±0.2 over the best, 23.8 us at 0123456789ab "
+            "of 2025-01-02, creep budget 4%, same code as the golden: environment");
     free(kit);
 }
 
@@ -761,6 +813,8 @@ int main(void)
         cmocka_unit_test(cpu_is_judged_by_ratio),
         cmocka_unit_test(cpu_anchor_hides_nothing),
         cmocka_unit_test(creep_is_slow),
+        cmocka_unit_test(a_suite_holds_to_its_best),
+        cmocka_unit_test(a_budget_is_no_finer_than_the_noise),
         cmocka_unit_test(baseline_judges_without_a_golden),
         cmocka_unit_test(baseline_prior_by_class),
         cmocka_unit_test(machine_noise_is_used),

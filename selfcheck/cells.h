@@ -1,6 +1,6 @@
-/* tally.h -- counts of gates, row by row and case by case, and their sums. Pure. */
-#ifndef KG_TALLY_H
-#define KG_TALLY_H
+/* cells.h -- counts of gates, row by row and case by case, and their sums. Pure. */
+#ifndef KG_CELLS_H
+#define KG_CELLS_H
 
 #include "rates.h"
 #include "series.h"
@@ -52,30 +52,29 @@ enum kg_kernel_group {
     KG_KERNEL_GROUPS
 };
 
-struct kg_tally_case {
+struct kg_case_cells {
     const char *key;
     enum kg_kernel_group group;
     bool is_long, is_longer; /* its gates count into KG_ROW_HALF_LONG, KG_ROW_QUARTER_LONG too */
     struct kg_rate rates[KG_TRIAL_ROWS][KG_PLANTED];
 };
 
-struct kg_tally {
+struct kg_cells {
     double threshold_pct; /* of rows that have none of their own */
-    struct kg_tally_case *cases;
+    struct kg_case_cells *cases;
     size_t n_cases;
 };
 
 /* The series' case; one that is new takes the next place of `cases`. A card under its power cap makes a case
  * power-limited on all. */
-struct kg_tally_case *kg_tally_case_of(struct kg_tally *tally, const struct kg_series *series);
+struct kg_case_cells *kg_cells_of(struct kg_cells *cells, const struct kg_series *series);
 
-double kg_tally_threshold_pct(const struct kg_tally *tally, enum kg_trial_row row);
-bool kg_tally_is_resampled(enum kg_trial_row row);
+double kg_cells_threshold_pct(const struct kg_cells *cells, enum kg_trial_row row);
 
-void kg_tally_sum(const struct kg_tally *tally, struct kg_rate_row ret_rows[KG_TRIAL_ROWS],
+void kg_cells_sum(const struct kg_cells *cells, struct kg_rate_row ret_rows[KG_TRIAL_ROWS],
                   struct kg_by_case ret_by_case[KG_TRIAL_ROWS][KG_PLANTED]);
 
 /* Group after group, the rows that have gates; returns how many. Room for KG_TRIAL_ROWS * KG_KERNEL_GROUPS. */
-size_t kg_tally_groups(const struct kg_tally *tally, struct kg_rate_row *room);
+size_t kg_cells_groups(const struct kg_cells *cells, struct kg_rate_row *room);
 
 #endif

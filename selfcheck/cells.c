@@ -1,5 +1,5 @@
-/* tally.c -- names, thresholds and sums of the rows. */
-#include "tally.h"
+/* cells.c -- names, thresholds and sums of the rows. */
+#include "cells.h"
 
 #include <math.h>
 #include <string.h>
@@ -37,14 +37,9 @@ static const struct {
 static const char *const group_names[KG_KERNEL_GROUPS] = { "launch",  "compute",  "memory",
                                                            "< 10 us", "10-20 us", "20 us and more" };
 
-double kg_tally_threshold_pct(const struct kg_tally *tally, enum kg_trial_row row)
+double kg_cells_threshold_pct(const struct kg_cells *cells, enum kg_trial_row row)
 {
-    return rows[row].threshold_pct > 0 ? rows[row].threshold_pct : tally->threshold_pct;
-}
-
-bool kg_tally_is_resampled(enum kg_trial_row row)
-{
-    return rows[row].resampled;
+    return rows[row].threshold_pct > 0 ? rows[row].threshold_pct : cells->threshold_pct;
 }
 
 /* ---- cases ----------------------------------------------------------------------------------------------------- */
@@ -65,15 +60,15 @@ static bool power_limited(const struct kg_series *series)
     return 2 * limited > series->n_blocks;
 }
 
-struct kg_tally_case *kg_tally_case_of(struct kg_tally *tally, const struct kg_series *series)
+struct kg_case_cells *kg_cells_of(struct kg_cells *cells, const struct kg_series *series)
 {
     size_t i = 0;
-    while (i < tally->n_cases && strcmp(tally->cases[i].key, series->key))
+    while (i < cells->n_cases && strcmp(cells->cases[i].key, series->key))
         i++;
-    struct kg_tally_case *of = &tally->cases[i];
-    if (i == tally->n_cases) {
+    struct kg_case_cells *of = &cells->cases[i];
+    if (i == cells->n_cases) {
         const double us = kg_series_p50_us(series);
-        tally->n_cases++;
+        cells->n_cases++;
         of->key = series->key;
         of->group = group_of(series, us);
         of->is_long = us >= 10;
@@ -85,11 +80,9 @@ struct kg_tally_case *kg_tally_case_of(struct kg_tally *tally, const struct kg_s
 
 /* ---- sums ------------------------------------------------------------------------------------------------------ */
 
-static struct kg_rate_row row_of(const struct kg_tally *t, enum kg_trial_row row, const char *name)
+static struct kg_rate_row row_of(const struct kg_cells *t, enum kg_trial_row row, const char *name)
 {
-    struct kg_rate_row one = { .threshold_pct =
-                                   rows[row].threshold_pct > 0 ? rows[row].threshold_pct : t->threshold_pct,
-                               .resampled = rows[row].resampled };
+    struct kg_rate_row one = { .threshold_pct = kg_cells_threshold_pct(t, row), .resampled = rows[row].resampled };
     if (row == KG_ROW_RULE_MANN_WHITNEY || row == KG_ROW_CARD_RULE_MANN_WHITNEY)
         one.threshold_pct = 0;
     snprintf(one.name, sizeof one.name, "%s", name);
@@ -98,7 +91,7 @@ static struct kg_rate_row row_of(const struct kg_tally *t, enum kg_trial_row row
 }
 
 /* Into its place among the worst, where there is one. */
-static void put_worst(const struct kg_tally_case *of, const struct kg_rate *rate, bool power, struct kg_by_case *found)
+static void put_worst(const struct kg_case_cells *of, const struct kg_rate *rate, bool power, struct kg_by_case *found)
 {
     const double pct = kg_rate_slow_pct(rate);
     size_t at = found->n_worst < KG_WORST_CASES ? found->n_worst : KG_WORST_CASES;
@@ -116,7 +109,7 @@ static void put_worst(const struct kg_tally_case *of, const struct kg_rate *rate
     }
 }
 
-static struct kg_by_case by_case(const struct kg_tally *t, enum kg_trial_row row, int planted)
+static struct kg_by_case by_case(const struct kg_cells *t, enum kg_trial_row row, int planted)
 {
     struct kg_by_case found = { .n_worst = 0 };
     double sum_pct = 0;
@@ -134,30 +127,30 @@ static struct kg_by_case by_case(const struct kg_tally *t, enum kg_trial_row row
     return found;
 }
 
-void kg_tally_sum(const struct kg_tally *tally, struct kg_rate_row ret_rows[KG_TRIAL_ROWS],
+void kg_cells_sum(const struct kg_cells *cells, struct kg_rate_row ret_rows[KG_TRIAL_ROWS],
                   struct kg_by_case ret_by_case[KG_TRIAL_ROWS][KG_PLANTED])
 {
     for (enum kg_trial_row row = 0; row < KG_TRIAL_ROWS; row++) {
-        ret_rows[row] = row_of(tally, row, "all cases");
+        ret_rows[row] = row_of(cells, row, "all cases");
         for (int planted = 0; planted < KG_PLANTED; planted++) {
-            for (size_t i = 0; i < tally->n_cases; i++)
-                kg_rate_sum(&ret_rows[row].rates[planted], &tally->cases[i].rates[row][planted]);
-            ret_by_case[row][planted] = by_case(tally, row, planted);
+            for (size_t i = 0; i < cells->n_cases; i++)
+                kg_rate_sum(&ret_rows[row].rates[planted], &cells->cases[i].rates[row][planted]);
+            ret_by_case[row][planted] = by_case(cells, row, planted);
         }
     }
 }
 
-size_t kg_tally_groups(const struct kg_tally *tally, struct kg_rate_row *room)
+size_t kg_cells_groups(const struct kg_cells *cells, struct kg_rate_row *room)
 {
     size_t count = 0;
     for (int i = 0; i < KG_TRIAL_ROWS * KG_KERNEL_GROUPS; i++) {
         const enum kg_trial_row row = (enum kg_trial_row)(i % KG_TRIAL_ROWS);
         const enum kg_kernel_group group = (enum kg_kernel_group)(i / KG_TRIAL_ROWS);
-        struct kg_rate_row one = row_of(tally, row, group_names[group]);
-        for (size_t k = 0; k < tally->n_cases; k++)
+        struct kg_rate_row one = row_of(cells, row, group_names[group]);
+        for (size_t k = 0; k < cells->n_cases; k++)
             for (int planted = 0; planted < KG_PLANTED; planted++)
-                if (tally->cases[k].group == group)
-                    kg_rate_sum(&one.rates[planted], &tally->cases[k].rates[row][planted]);
+                if (cells->cases[k].group == group)
+                    kg_rate_sum(&one.rates[planted], &cells->cases[k].rates[row][planted]);
         if (kg_rate_row_gates(&one))
             room[count++] = one;
     }

@@ -1,0 +1,66 @@
+#!/bin/sh
+# trust.sh -- what docs/trust.md says of tests is so: they are tests of this build, what is said of them stands in their
+# source, and each defect has a patch that still applies and names tests that are there.
+#
+#     trust.sh SOURCE_FOLDER BUILD_FOLDER
+set -eu
+
+source=$1 build=$2
+command -v jq >/dev/null || { echo "jq is not installed"; exit 77; }
+command -v git >/dev/null || { echo "git is not installed"; exit 77; }
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$source"
+failed=0
+
+fail() {
+    echo "FAILED: $*"
+    failed=$((failed + 1))
+}
+
+jq -r '.[].name' "$build/meson-info/intro-tests.json" >"$scratch/tests"
+is_test() { # of this build, or one that needs nvcc where this build has none
+    grep -q -x -F -e "$1" "$scratch/tests" ||
+        { ! grep -q -x gpu "$scratch/tests" && grep -q -F -e "'$1'" tests/meson.build tests/cuda/meson.build; }
+}
+
+# Cells that name tests: the third of "What a kernel could try", the third of each table of defects.
+sed -n '/^## What a kernel could try/,/^## What nothing here/p' docs/trust.md | grep '^| ' | grep -v '^| ---' >"$scratch/rows"
+quoted() { # quoted COLUMN PATTERN -- what stands there between back quotes
+    cut -d '|' -f "$1" "$scratch/rows" | grep -o "\`$2\`" | tr -d '\`'
+}
+quoted 4 '[^`]*' >"$scratch/named"
+while IFS= read -r entry; do
+    name=${entry%%/*} what=${entry#*/}
+    is_test "$name" || fail "$entry: no test is called '$name'"
+    [ "$name" != "$what" ] || { fail "$entry: it does not say what in '$name'" && continue; }
+    case $name in
+    'fp8 on a GPU') files=tests/cuda/fp8.sh ;;
+    gpu) files=tests/cuda/gpu.sh ;;
+    reports) files=tests/reports/test_reports.c ;;
+    *) files=$(find tests -name "$name.sh" -not -path '*/cuda/*' -o -name "$name.c" -o -name "test_$name.c") ;;
+    esac
+    # shellcheck disable=SC2086 # names without spaces
+    if [ -z "$files" ] || ! grep -q -F -e "$what" $files; then
+        fail "$entry: no '$what' in ${files:-the sources}"
+    fi
+done <"$scratch/named"
+[ "$(wc -l <"$scratch/named")" -ge 40 ] || fail "only $(wc -l <"$scratch/named") tests are named"
+
+# Patches: each is in a table, and what the tables name is there.
+quoted 5 '[a-z0-9_]*' | sort -u >"$scratch/put_in"
+for patch in tests/defects/*.patch; do
+    name=$(basename "$patch" .patch)
+    grep -q -x "$name" "$scratch/put_in" || fail "$patch: docs/trust.md does not name it"
+    git apply --check -C1 "$patch" 2>"$scratch/error" || fail "$patch does not apply: $(head -n 1 "$scratch/error")"
+    tests=$(sed -n '/^---/q; s/^Tests: //p' "$patch")
+    [ -n "$tests" ] || fail "$patch names no tests"
+    for test in $tests; do
+        is_test "$test" || fail "$patch: no test is called '$test'"
+    done
+done
+while IFS= read -r name; do
+    [ -f "tests/defects/$name.patch" ] || fail "docs/trust.md: no tests/defects/$name.patch"
+done <"$scratch/put_in"
+echo "$(wc -l <"$scratch/named") tests named, $(wc -l <"$scratch/put_in") patches, $failed not as they must be"
+[ "$failed" = 0 ]

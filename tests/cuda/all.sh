@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# all.sh -- everything that only a GPU can show, from a bundle (ci/bundle), on all GPUs of this machine at once: each takes
+# the next of the jobs below. What is timed has its GPU to itself.
+#
+#     all.sh BUNDLE FOLDER [SLOWER.so [OPTION of kgate run, such as --library-path DIR...]]
+#
+# FOLDER gets a log of each job. SLOWER.so is the attention module with flash_slower.patch (pair.sh says how it is made);
+# '' leaves that pair out. The last line is `N passed, N failed, N skipped`.
+set -eu -o pipefail
+
+bundle=$(realpath "$1") folder=$(realpath "$2") slower=${3:-}
+shift $(($# < 3 ? $# : 3))
+here=$(realpath "$(dirname "$0")") # the scripts
+modules=$bundle/tests/modules kgate=$bundle/bin/kgate attention=$bundle/lib/kgate/attention.so
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# The longest first: NAME, and the words of its command.
+jobs=("sanitize_racecheck $here/sanitize.sh $kgate racecheck $folder"
+    "pathology $here/pathology.sh $kgate $attention $modules/pathology_clean.so"
+    "sanitize_initcheck $here/sanitize.sh $kgate initcheck $folder"
+    "sanitize_memcheck $here/sanitize.sh $kgate memcheck $folder"
+    "sanitize_synccheck $here/sanitize.sh $kgate synccheck $folder"
+    "right $kgate run --no-time --output $work/right"
+    "turns $here/turns.sh $kgate"
+    "best $here/best.sh $kgate"
+    "gpu $here/gpu.sh $kgate $modules/broken_cuda.so"
+    "fp8 $here/fp8.sh $kgate $modules/broken_fp8.so"
+    "device $bundle/tests/cuda/test_device_cuda"
+    "reference $bundle/tests/cuda/test_reference $attention")
+[ -z "$slower" ] || jobs=("pair $here/pair.sh $kgate $attention $(realpath "$slower") 10" "${jobs[@]}")
+
+# Numbers are handed out by taking a folder: only one can make it.
+work_on() { # GPU [OPTION...]
+    local gpu=$1 i name command started status
+    shift
+    for i in "${!jobs[@]}"; do
+        mkdir "$work/job$i" 2>/dev/null || continue
+        read -r name command <<<"${jobs[i]}"
+        read -r -a command <<<"$command"
+        case ${command[0]} in
+        *.sh | "$kgate") command+=("$@") ;; # the programs take no options
+        esac
+        started=$SECONDS status=0
+        HOME=$work/home$gpu CUDA_VISIBLE_DEVICES=$gpu "${command[@]}" >"$folder/$name.log" 2>&1 || status=$?
+        echo "$name $status" >>"$work/ended$gpu"
+        echo "$name: status $status in $((SECONDS - started)) s on GPU $gpu: $(tail -n 1 "$folder/$name.log")"
+    done
+}
+
+gpus=$(nvidia-smi --list-gpus | wc -l)
+for ((gpu = 0; gpu < gpus; gpu++)); do
+    mkdir "$work/home$gpu"
+    work_on "$gpu" "$@" &
+done
+wait
+cat "$work"/ended* | awk '{ n[$2 == 0 ? "passed" : $2 == 77 ? "skipped" : "failed"]++ }
+    END { printf "%d passed, %d failed, %d skipped\n", n["passed"], n["failed"], n["skipped"]; exit n["failed"] > 0 }'

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# sanitize.sh -- our kernels under compute-sanitizer: a small and an odd shape of each, by every tool. Skipped (77) where
+# there is no GPU. A new kernel is a line in `ours`.
+#
+#     sanitize.sh KGATE TOOLS FOLDER [OPTION of kgate run, such as --library-path DIR...]
+#
+# TOOLS is all, or some of memcheck,racecheck,synccheck,initcheck. FOLDER gets a log of each tool.
+set -eu -o pipefail
+
+kgate=$(realpath "$1") tools=$2 folder=$(realpath "$3")
+shift 3
+options=("$@")
+[ "$tools" != all ] || tools=memcheck,racecheck,synccheck,initcheck
+. "$(dirname "$0")/lib.sh"
+need_gpu
+
+# What is given to `kgate run`, a line a run. Whole tiles, then cut ones of queries and of keys, heads that share keys.
+# kns=TEXT: kernels whose name has it, as a library's are not ours to judge.
+ours() {
+    local tile
+    for tile in 32_split4 64_split2 64 128; do
+        echo "sdpa_parity/*_b1_causal_gqa_s17 sdpa_parity/*_b1_full_gqa_s77 --backend flash --knob tile=$tile"
+    done
+    echo 'sdpa_parity/*_b1_causal_gqa_s17 sdpa_parity/*_b1_full_gqa_s77 --backend fa1'
+    echo 'kns=softmax sdpa_parity/*_d64_b1_causal_gqa_s17 sdpa_parity/*_d64_b1_full_gqa_s77 --backend math'
+    echo 'fa_s512/b1h8 fa_s512/b1h8_causal --set H=2 --set S=64,77 --set Skv=33 --backend fa_v3_32x64,fa_v3_32x32,fa_v3_48x64,fa_v3_repaired'
+    echo 'fp8_sdpa/small fp8_sdpa_e4m3/small --seed 0 --exclude */math'
+    echo 'fp8_sdpa/small fp8_sdpa_e4m3/small --seed 0 --set S=77 --set Skv=45 --exclude */math'
+    echo 'kns=fp8_tensor fp8_cudnn/odd --seed 0 --set S=17,77'
+    echo 'pathology/b1h8s2048 --set B=2 --set H=2 --set S=64,77'
+}
+
+sanitize() { # TOOL
+    local line bad=0 n=0 words filter
+    : >"$folder/$1.log"
+    while IFS= read -r line; do
+        read -r -a words <<<"$line"
+        filter=()
+        if [[ ${words[0]} = kns=* ]]; then
+            filter=(--kernel-name "${words[0]}")
+            words=("${words[@]:1}")
+        fi
+        n=$((n + 1))
+        compute-sanitizer --tool "$1" --target-processes all "${filter[@]}" --error-exitcode 99 "$kgate" run "${words[@]}" --no-time \
+            --case-timeout 600 --output "$work/$1" "${options[@]}" >"$work/$1.$n" 2>&1 || bad=$((bad + 1))
+        { echo "== $line"; cat "$work/$1.$n"; } >>"$folder/$1.log"
+        grep -q '^kgate: .* passed' "$work/$1.$n" || bad=$((bad + 1))
+        # Workers are processes of their own, each with a summary.
+        [ "$(grep -c 'ERROR SUMMARY\|RACECHECK SUMMARY' "$work/$1.$n")" -gt 1 ] || bad=$((bad + 1))
+        ! grep 'ERROR SUMMARY\|RACECHECK SUMMARY' "$work/$1.$n" | grep -v -q ' 0 \(errors\|hazards\)' || bad=$((bad + 1))
+    done < <(ours)
+    echo "sanitize: $1: $n runs, $bad complaints, $(grep -h -o '[0-9]* passed' "$folder/$1.log" | awk '{ n += $1 } END { print n }') cases passed"
+    [ "$bad" = 0 ]
+}
+
+for tool in ${tools//,/ }; do
+    sanitize "$tool" || fail "see $folder/$tool.log"
+done
+finish
