@@ -119,6 +119,12 @@ static double queries(const void *problem)
     return (double)query_rows(problem);
 }
 
+/* A backend for 8-bit codes may multiply them as such. */
+static double peak_ratio(const void *problem)
+{
+    return ((const struct sdpa *)problem)->dtype == KG_E4M3 ? 2 : 1;
+}
+
 const kg_op sdpa_forward = {
     .name = "sdpa_forward",
     .help = "scaled dot-product attention, forward",
@@ -133,4 +139,5 @@ const kg_op sdpa_forward = {
     .flops = flops,
     .bytes = bytes,
     .queries = queries,
+    .peak_ratio = peak_ratio,
 };

@@ -108,6 +108,12 @@ static double queries(const void *problem)
     return sdpa_forward.queries(&attention);
 }
 
+static double peak_ratio(const void *problem)
+{
+    const struct sdpa attention = attention_of(problem);
+    return sdpa_forward.peak_ratio(&attention);
+}
+
 const kg_op sdpa_fp8_forward = {
     .name = "sdpa_fp8_forward",
     .help = "scaled dot-product attention, forward, in e4m3 with a scale a tensor",
@@ -122,4 +128,5 @@ const kg_op sdpa_fp8_forward = {
     .flops = flops,
     .bytes = bytes,
     .queries = queries,
+    .peak_ratio = peak_ratio,
 };

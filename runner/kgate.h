@@ -151,7 +151,7 @@ typedef struct kg_device {
     uint64_t memory_bytes;
     uint64_t l2_bytes;       /* last-level cache */
     uint64_t shared_bytes;   /* most shared memory a block may ask for; 0 on the CPU */
-    double peak_flops;       /* FLOP/s that no kernel can exceed (tensor cores, FP16); 0: not known */
+    double peak_flops;       /* FLOP/s in FP16 that no kernel can exceed (tensor cores); 0: not known */
     double peak_bytes_per_s; /* of device memory; 0: not known */
     int driver_version;      /* as cuDriverGetVersion says it; 0 on the CPU */
     char driver[32];         /* e.g. 580.159.03; empty on the CPU */
@@ -196,6 +196,10 @@ typedef struct kg_op {
     double (*flops)(const void *problem); /* floating-point operations of one call that the result needs */
     double (*bytes)(const void *problem); /* fewest bytes of one call: each input read once, each output written once */
     double (*queries)(const void *problem); /* what one call answers, for queries/s; NULL: 1 */
+
+    /* The device's peak rate for the narrowest arithmetic that a right backend may use, over that for FP16; a time that
+     * would need more is impossible. 2 where 8-bit products will do; NULL: 1 */
+    double (*peak_ratio)(const void *problem);
 } kg_op;
 
 /* ---- backends: how it is computed --------------------------------------------------------------------------- */

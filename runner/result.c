@@ -53,7 +53,8 @@ static struct kg_stats pooled_stats(const struct kg_result *result)
 /* Shortest time in us that the device's arithmetic allows; 0 where it is not known. */
 static double compute_bound_us(const struct kg_result *result, const kg_device *device)
 {
-    return device->peak_flops > 0 ? result->flops / device->peak_flops * 1e6 : 0;
+    double peak = device->peak_flops * (result->peak_ratio > 0 ? result->peak_ratio : 1);
+    return peak > 0 ? result->flops / peak * 1e6 : 0;
 }
 
 /* The same for memory. What fits in the last-level cache need not come from memory, so it sets no bound. */

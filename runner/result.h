@@ -111,6 +111,7 @@ struct kg_result {
     struct kg_stats time_us;      /* over all samples of all blocks; p50 is the median of the blocks' p50s */
     double tick_us;               /* of the timer */
     double flops, bytes, queries; /* of one call */
+    double peak_ratio;            /* of the op: kg_op; 0: 1 */
     double tflop_per_s, gb_per_s, queries_per_s, roofline_pct; /* at p50; 0 where not timed */
     bool impossible;                                           /* p50 under what the machine could physically do */
 

@@ -259,6 +259,7 @@ static int make_results(struct kg_session *s, kg_error *ret_error)
         r->flops = op->flops(r->of.problem);
         r->bytes = op->bytes(r->of.problem);
         r->queries = op->queries ? op->queries(r->of.problem) : 1;
+        r->peak_ratio = op->peak_ratio ? op->peak_ratio(r->of.problem) : 1;
         if (r->outcome == KG_RAN && r->of.kind == KG_CUDA && *s->no_cuda) {
             r->outcome = KG_SKIPPED;
             snprintf(r->note, sizeof r->note, "%s", s->no_cuda);

@@ -74,6 +74,23 @@ static void figures_of_blocks(void **state)
     result_free(result);
 }
 
+/* The same call on codes that the device multiplies twice as fast. */
+static void faster_arithmetic_raises_the_roof(void **state)
+{
+    (void)state;
+    struct kg_result *result = result_new(1, (double[]){ 6 });
+    kg_result_summarise(result, &device);
+    assert_true(result->impossible);
+    result->peak_ratio = 2;
+    kg_result_summarise(result, &device);
+    assert_false(result->impossible);
+    assert_near(result->roofline_pct, 100.0 * 5 / 6);
+    result->peak_ratio = 1.5;
+    kg_result_summarise(result, &device);
+    assert_true(result->impossible);
+    result_free(result);
+}
+
 /* Memory is the nearer roof, unless the data fits in the cache. */
 static void roofline_takes_the_lower_roof(void **state)
 {
@@ -137,8 +154,11 @@ static void without_blocks_nothing_is_claimed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_verdict_has_its_name),        cmocka_unit_test(figures_of_blocks),
-        cmocka_unit_test(roofline_takes_the_lower_roof),     cmocka_unit_test(impossible_times),
+        cmocka_unit_test(every_verdict_has_its_name),
+        cmocka_unit_test(figures_of_blocks),
+        cmocka_unit_test(faster_arithmetic_raises_the_roof),
+        cmocka_unit_test(roofline_takes_the_lower_roof),
+        cmocka_unit_test(impossible_times),
         cmocka_unit_test(without_blocks_nothing_is_claimed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -103,7 +103,9 @@ static void costs_of_a_call(void **state)
     struct sdpa p = { .B = 2, .H = 8, .Hkv = 2, .S = 16, .Skv = 32, .D = 64, .dtype = KG_BF16 };
     assert_true(sdpa_forward.bytes(&p) == 2.0 * 64 * (2 * (2 * 8 * 16) + 2 * (2 * 2 * 32)));
     assert_true(sdpa_forward.queries(&p) == 2 * 8 * 16);
+    assert_true(sdpa_forward.peak_ratio(&p) == 1);
     p.dtype = KG_E4M3; /* what is read has a byte an element, what is written two */
+    assert_true(sdpa_forward.peak_ratio(&p) == 2);
     assert_true(sdpa_forward.bytes(&p) == 64 * (3.0 * (2 * 8 * 16) + 2 * (2 * 2 * 32)));
 }
 

@@ -50,6 +50,7 @@ static void costs_are_of_bytes(void **state)
     assert_true(sdpa_fp8_forward.bytes(&shape) == 2.0 * (2 * 6 * 7 + 2 * 3 * 5) * 16);
     assert_true(sdpa_fp8_forward.flops(&shape) == 4.0 * 2 * 6 * 7 * 5 * 16);
     assert_true(sdpa_fp8_forward.queries(&shape) == 2 * 6 * 7);
+    assert_true(sdpa_fp8_forward.peak_ratio(&shape) == 2);
 }
 
 static void what_cannot_be_is_refused(void **state)
