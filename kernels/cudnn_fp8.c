@@ -143,6 +143,8 @@ static int own_new(const struct sdpa_fp8 *problem, struct state *state, kg_error
     if (status == cudaSuccess)
         status = cudaMemcpy(state->own, numbers, sizeof numbers, cudaMemcpyHostToDevice);
     if (status == cudaSuccess)
+        status = cudaDeviceSynchronize(); /* a copy from pageable memory may return earlier, and streams do not wait */
+    if (status == cudaSuccess)
         return KG_OK;
     (void)cudaGetLastError(); /* running out of memory is not sticky: the next call must not report it again */
     return kg_fail(ret_error, status == cudaErrorMemoryAllocation ? KG_ENOMEM : KG_EDEVICE,

@@ -180,17 +180,17 @@ __device__ __forceinline__ void copy_tile(shared_tiles &tiles, const uint8_t *k,
 __device__ __forceinline__ void take_tile(shared_tiles &tiles, const uint8_t *k, const uint8_t *v, int first, int end)
 {
 #if STAGE_C_CP_ASYNC
-    bool last = first + TILE >= end;
-    if (STAGE_C_LAST_UNAWAITED && last)
-        copy_tile(tiles, k, v, first, end);
-    else
+    const bool early = STAGE_C_LAST_UNAWAITED && first + TILE >= end; /* its copy lands after it was read, surely */
+    if (!early)
         asm volatile("cp.async.wait_all;" ::: "memory");
     __syncthreads(); /* everyone's copies are there, and nobody reads the tile before any more */
     decode_kv(tiles, tiles.codes[0][threadIdx.x], tiles.k + place_of_thread());
     decode_kv(tiles, tiles.codes[1][threadIdx.x], tiles.v + place_of_thread());
     __syncthreads();
     int next = first + TILE;
-    if (next < end && !(STAGE_C_LAST_UNAWAITED && next + TILE >= end))
+    if (early)
+        copy_tile(tiles, k, v, first, end);
+    else if (next < end && !(STAGE_C_LAST_UNAWAITED && next + TILE >= end))
         copy_tile(tiles, k, v, next, end);
 #else
     uint4 k_codes = load_codes(k, first, end), v_codes = load_codes(v, first, end);
@@ -338,6 +338,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) KERNEL(stage_c_args args)
     const float score_step = args.scale_log2 * (args.q_scale[head] * STEP) * (args.k_scale[head] * STEP);
 
 #if STAGE_C_CP_ASYNC
+    if (STAGE_C_LAST_UNAWAITED) /* a block before this one may have left the very codes */
+        tiles.codes[0][threadIdx.x] = tiles.codes[1][threadIdx.x] = make_uint4(~0u, ~0u, ~0u, ~0u);
     if (!(STAGE_C_LAST_UNAWAITED && args.Skv <= TILE))
         copy_tile(tiles, k, v, 0, args.Skv);
 #endif

@@ -53,13 +53,19 @@ struct kg_match kg_contest_match(const struct kg_result *ours, const struct kg_r
 
 /* ---- the table ------------------------------------------------------------------------------------------------- */
 
-/* Of two shown results, at least one is usable. */
+/* At the first seed of the shape at which both can be compared; where there is none, the side that can be shown. */
 static struct kg_match match_at(const struct kg_run *run, const kg_suite *suite, const char *shape)
 {
     const kg_contest *contest = &suite->contest;
+    for (size_t i = 0; i < run->n_results; i++) {
+        const struct kg_case *of = &run->results[i].of;
+        const struct kg_result *rival =
+            of->suite == suite && !strcmp(of->shape, shape) ? kg_contest_rival(run, &run->results[i]) : NULL;
+        if (rival)
+            return kg_contest_match(&run->results[i], rival);
+    }
     const struct kg_result *ours = find(run, suite, contest->ours, shape, NULL, true);
-    const uint64_t *seed = ours ? &ours->of.seed : NULL;
-    return kg_contest_match(ours, find(run, suite, contest->baseline, shape, seed, true));
+    return kg_contest_match(ours, ours ? NULL : find(run, suite, contest->baseline, shape, NULL, true));
 }
 
 static struct kg_text time_or_dash(double time_us)
@@ -101,7 +107,8 @@ static void put_match(const struct kg_run *run, const kg_suite *suite, const cha
 
 /* ---- the criteria ---------------------------------------------------------------------------------------------- */
 
-/* Spills of ours, over the kernels that it launched at any shape. Known only where all of them are the module's. */
+/* Spills of ours, over the kernels that it launched at any shape. Known only where all of them are the module's, and a
+ * launch has no more than it has room to name. */
 static enum kg_met find_spills(const struct kg_run *run, const kg_suite *suite, int *ret_bytes)
 {
     enum kg_met met = KG_NOT_MEASURED;
@@ -110,6 +117,8 @@ static enum kg_met find_spills(const struct kg_run *run, const kg_suite *suite, 
         const struct kg_result *result = &run->results[i];
         if (result->of.suite != suite || result->of.backend != suite->contest.ours || !is_usable(result))
             continue;
+        if (result->launch.kernels > result->launch.n_names)
+            return KG_NOT_MEASURED;
         for (int k = 0; k < result->launch.n_names; k++) {
             const kg_kernel *kernel = kg_fact_kernel(run, result->launch.names[k]);
             if (!kernel)

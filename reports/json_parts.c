@@ -3,7 +3,6 @@
 #include "json_parts.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "facts.h"
 #include "field.h"

@@ -2,7 +2,6 @@
  * A change is per cent of the golden's p50, + is slower; a speed-up over 1 is faster; both say so in their headings. */
 #include "markdown.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "facts.h"

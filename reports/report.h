@@ -60,7 +60,7 @@ int kg_report_csv(const struct kg_run *run, FILE *out, kg_error *ret_error);
 int kg_report_markdown(const struct kg_run *run, FILE *out, kg_error *ret_error); /* comparison.md */
 int kg_report_summary(const struct kg_run *run, FILE *out, kg_error *ret_error);  /* summary.md */
 
-/* Writes the files of DESIGN.md into folder (made by the caller), each whole or not at all (temporary file, rename). */
+/* Writes the run's files into folder (made by the caller), each whole or not at all (temporary file, rename). */
 int kg_report_folder(const struct kg_run *run, const char *folder, kg_error *ret_error);
 /* junit.xml at a path of the user's choice. */
 int kg_report_junit_file(const struct kg_run *run, const char *path, kg_error *ret_error);

@@ -1,8 +1,6 @@
 /* tap.c -- Test Anything Protocol, version 13: one line a case, diagnostics after it. What `prove` and meson read. */
 #include "report.h"
 
-#include <string.h>
-
 #include "facts.h"
 #include "run_facts.h"
 #include "verdict.h"

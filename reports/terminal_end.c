@@ -23,19 +23,12 @@ static void put_bless_hints(const struct kg_run *run, FILE *out)
         kg_fact_command(run, result, " --bless --reason TEXT", line);
         fprintf(out, "fast: %s %s; to keep it: %s\n", result->id, kg_fact_change(result).s, line);
     }
-    if (run->counts[KG_UNGATED]) {
-        bool other_module = strcmp(run->module->name, "attention") != 0;
-        *line = '\0';
-        if (other_module) {
-            kg_text_add(line, sizeof line, " --module");
-            kg_text_add_quoted(line, sizeof line, run->module_path);
-        }
-        if (run->device.kind == KG_CPU)
-            kg_text_add(line, sizeof line, " --device cpu");
-        fprintf(out,
-                "ungated: %zu without a golden to compare with; to make them: %.*s run%s%s --bless --reason TEXT\n",
-                run->counts[KG_UNGATED], kg_fact_program(run), run->command, line, run->again);
-    }
+    if (run->counts[KG_UNGATED] && strstr(run->again, " --knob "))
+        fprintf(out, "ungated: %zu without a golden to compare with; they are made without --knob\n",
+                run->counts[KG_UNGATED]);
+    else if (run->counts[KG_UNGATED])
+        fprintf(out, "ungated: %zu without a golden to compare with; to make them: %s --bless --reason TEXT\n",
+                run->counts[KG_UNGATED], run->command);
 }
 
 /* Which timer, and what was unsteady: never silent. */

@@ -8,8 +8,6 @@
 #ifndef KG_DECISION_H
 #define KG_DECISION_H
 
-#include <stdbool.h>
-
 #define KG_LOOK_EVERY 3
 #define KG_CONFIRM_BLOCKS 6 /* of the second set, before its first look; max_blocks where that is less */
 /* One-sided error of one set: a false SLOW needs two sets, so at most the square of it. */

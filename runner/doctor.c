@@ -1,5 +1,4 @@
 /* doctor.c -- `kgate doctor`: what a run here would find. */
-#include <string.h>
 #include <sys/stat.h>
 
 #include "host.h"

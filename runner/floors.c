@@ -112,6 +112,8 @@ static int read_floor(const cJSON *object, struct kg_floor *floor, kg_error *ret
     const cJSON *item;
     double blocks = 0;
     int status = KG_OK;
+    if (!cJSON_IsObject(object)) /* items of an array have no names */
+        return kg_fail(ret_error, KG_EINVAL, "not an object");
     cJSON_ArrayForEach(item, object) if (!is_known(item->string)) return kg_fail(
         ret_error, KG_EINVAL, "unknown member '%.60s'", item->string);
     for (size_t i = 0; i < N_TEXTS && !status; i++)

@@ -19,8 +19,8 @@ struct kg_floor {
     char date[32]; /* ISO 8601, UTC */
     int n_blocks;
     double sd[KG_JUDGES]; /* by enum kg_judge: between blocks, of logarithms; 0: not measured */
-    double
-        floor_pct[KG_JUDGES]; /* two of it in per cent, and at least what kg_golden_floor_pct says; 0: not measured */
+    /* Two of it in per cent, and at least what kg_golden_floor_pct says; 0: not measured. */
+    double floor_pct[KG_JUDGES];
     double detectable_pct; /* smallest change that --against finds at 99%, its threshold half of that; 0: not found */
 };
 

@@ -162,8 +162,13 @@ void kg_leaderboard_select(struct kg_leaderboard *leaderboard, const struct kg_p
                 board.without[n_without++] = board.without[i];
         board.count = count;
         board.n_without = n_without;
-        if (count)
+        struct kg_board *next = b + 1 < leaderboard->n_boards ? &leaderboard->boards[b + 1] : NULL;
+        if (count) {
             leaderboard->boards[n_boards++] = board;
+        } else if (next && next->of == board.of && next->set == board.set) { /* the shape's first board now */
+            next->without = board.without;
+            next->n_without = n_without;
+        }
     }
     leaderboard->n_boards = n_boards;
 }

@@ -140,11 +140,14 @@ static int choose_archs(const struct kg_options *options, const char *folder, st
 {
     for (size_t i = 0; i < options->n_archs; i++) {
         size_t found = i;
+        for (size_t j = 0; j < i; j++)
+            if (!strcmp(options->archs[j], options->archs[i]))
+                return kg_fail(ret_error, KG_EINVAL, "--arch %.80s: named twice", options->archs[i]);
         while (found < count && strcmp(sets[found].arch, options->archs[i]))
             found++;
         if (found >= count)
-            return kg_fail(ret_error, KG_EINVAL, "--arch %.80s: no golden file of it in %.300s, or named twice",
-                           options->archs[i], folder);
+            return kg_fail(ret_error, KG_EINVAL, "--arch %.80s: no golden file of it in %.300s", options->archs[i],
+                           folder);
         struct kg_goldens chosen = sets[found];
         sets[found] = sets[i];
         sets[i] = chosen;
@@ -170,8 +173,7 @@ static int show(const struct kg_options *options, const struct kg_module *module
     struct kg_leaderboard leaderboard = { 0 };
     char folder[KG_PATH_SIZE];
     size_t n_sets = 0;
-    if (strcmp(options->device, "auto"))
-        selection.kind = strcmp(options->device, "cpu") ? KG_CUDA : KG_CPU;
+    selection.kind = kg_options_kind(options);
     kg_session_find_expectations(options, folder);
     int status = kg_plan_make(module, &selection, &selected, ret_error);
     if (!status)
@@ -184,6 +186,8 @@ static int show(const struct kg_options *options, const struct kg_module *module
         status = kg_leaderboard_make(&all, sets, options->n_archs ? options->n_archs : n_sets, &leaderboard, ret_error);
     if (!status)
         kg_leaderboard_select(&leaderboard, &selected);
+    if (!status && !n_sets)
+        status = kg_fail(ret_error, KG_EINVAL, "no golden file in %.400s", folder);
     if (!status && !leaderboard.n_boards)
         status = kg_fail(ret_error, KG_EINVAL, "no golden of a selected case in %.400s", folder);
     if (!status)

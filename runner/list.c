@@ -1,7 +1,4 @@
 /* list.c -- `kgate list`: the cases of the tables, whatever machine this is. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "field.h"
 #include "json_parts.h"
 #include "module.h"
@@ -63,10 +60,7 @@ int kg_command_list(const struct kg_options *options, kg_error *ret_error)
     struct kg_loaded module;
     struct kg_plan plan = { 0 };
     struct kg_selection selection = options->selection;
-    if (!strcmp(options->device, "cpu"))
-        selection.kind = KG_CPU;
-    else if (!strncmp(options->device, "cuda", 4))
-        selection.kind = KG_CUDA;
+    selection.kind = kg_options_kind(options);
     int status = kg_module_open(options->module, &module, ret_error);
     if (!status)
         status = kg_plan_make(module.root, &selection, &plan, ret_error);

@@ -261,6 +261,11 @@ int kg_options_parse(int argc, char *const argv[], struct kg_options *ret_option
     return status;
 }
 
+enum kg_device_kind kg_options_kind(const struct kg_options *o)
+{
+    return !strcmp(o->device, "auto") ? 0 : !strcmp(o->device, "cpu") ? KG_CPU : KG_CUDA;
+}
+
 void kg_options_done(struct kg_options *o)
 {
     for (size_t i = 0; i < o->selection.n_sweeps; i++)

@@ -60,6 +60,7 @@ struct kg_options {
 int kg_options_parse(int argc, char *const argv[], struct kg_options *ret_options, kg_error *ret_error);
 int kg_options_check(const struct kg_options *options, kg_error *ret_error); /* part of it: do they go together? */
 void kg_options_done(struct kg_options *options);
+enum kg_device_kind kg_options_kind(const struct kg_options *options); /* what --device names; 0: auto, either */
 void kg_options_help(FILE *out);
 
 #endif

@@ -6,11 +6,12 @@
 
 static bool is_device(const char *text)
 {
-    const char *index = text + strlen("cuda:");
     if (!strcmp(text, "auto") || !strcmp(text, "cpu") || !strcmp(text, "cuda"))
         return true;
-    return !strncmp(text, "cuda:", strlen("cuda:")) && *index && strlen(index) <= 4 &&
-           strspn(index, "0123456789") == strlen(index);
+    if (strncmp(text, "cuda:", strlen("cuda:")))
+        return false;
+    const char *index = text + strlen("cuda:");
+    return *index && strlen(index) <= 4 && strspn(index, "0123456789") == strlen(index);
 }
 
 static int check_bless(const struct kg_options *o, kg_error *ret_error)
@@ -68,8 +69,10 @@ int kg_options_check(const struct kg_options *o, kg_error *ret_error)
         return kg_fail(ret_error, KG_EINVAL, "--device %.100s: auto, cpu, cuda or cuda:N wanted", o->device);
     if (o->expectations && !*o->expectations)
         return kg_fail(ret_error, KG_EINVAL, "--expectations: nothing given");
-    if (!o->bless && o->rounds > KG_MAX_SET && o->command == KG_COMMAND_RUN)
-        return kg_fail(ret_error, KG_EINVAL, "--rounds %d: at most %d, but for a bless", o->rounds, KG_MAX_SET);
+    const bool is_set = o->command == KG_COMMAND_RUN ? !o->bless : o->simulate;
+    if (is_set && o->rounds > KG_MAX_SET)
+        return kg_fail(ret_error, KG_EINVAL, "--rounds %d: at most %d, but for a bless or a recording", o->rounds,
+                       KG_MAX_SET);
     int status = check_bless(o, ret_error);
     if (!status)
         status = check_against(o, ret_error);

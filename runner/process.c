@@ -36,7 +36,7 @@ static int spawn(const char *const *arguments, const char *log_path, int job, in
 {
     const char *argv[MAX_ARGUMENTS + 3] = { "kgate", "worker" };
     posix_spawn_file_actions_t actions;
-    for (int i = 0; arguments[i] && i < MAX_ARGUMENTS; i++)
+    for (int i = 0; i < MAX_ARGUMENTS && arguments[i]; i++)
         argv[2 + i] = arguments[i];
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);

@@ -41,8 +41,9 @@ int kg_resource_blocks(const kg_kernel *kernel)
         row++;
     int warps = limits[row].warps;
     if (kernel->registers > 0) {
-        int unit = (kernel->registers * WARP + REGISTER_UNIT - 1) / REGISTER_UNIT * REGISTER_UNIT;
-        warps = least(warps, QUARTER_REGISTERS / unit * QUARTERS);
+        /* A file may hold any count: in 64 bits none of them comes to nothing. */
+        const int64_t units = ((int64_t)kernel->registers * WARP + REGISTER_UNIT - 1) / REGISTER_UNIT;
+        warps = least(warps, (int)(QUARTER_REGISTERS / (units * REGISTER_UNIT)) * QUARTERS);
     }
     int blocks = least(warps / block_warps, limits[row].blocks);
     return least(blocks, limits[row].shared_kib * 1024 / (kernel->shared_bytes + RESERVED_SHARED));

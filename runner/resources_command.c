@@ -225,6 +225,8 @@ static bool is_known(const struct gate *g, const kg_kernel *kernel)
 static int status_of(const struct gate *g)
 {
     size_t counts[KG_VERDICTS] = { 0 }, n_new = 0;
+    if (!g->count) /* all that was selected was gone, and is pruned: patterns that match nothing were refused before */
+        return 0;
     for (size_t i = 0; i < g->count; i++) {
         const struct kg_resource *resource = &g->items[i];
         bool is_new = resource->verdict == KG_UNGATED && !is_known(g, resource->now);

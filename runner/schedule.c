@@ -2,7 +2,6 @@
 #include "schedule.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "random.h"
 

@@ -1,5 +1,4 @@
 /* suite_check.c -- the rules that a suite's table must keep. A new member of kg_suite gets its rule here. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

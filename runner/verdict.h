@@ -26,7 +26,7 @@ struct kg_policy {
  * decide it (the verdict is then what it would be if the rounds ran out: UNSURE, or XPASS where it must fail). */
 bool kg_verdict_decide(struct kg_result *result, const struct kg_golden *golden, const struct kg_policy *policy);
 
-/* 0, 1, 3, 4 or 77 by DESIGN.md's table (2 for nothing at all; its other causes are decided elsewhere).
+/* 0, 1, 3, 4 or 77 by README.md's table (2 for nothing at all; its other causes are decided elsewhere).
  * allow_undecided turns 4 into 0. `counts` by verdict. */
 int kg_verdict_status(const size_t counts[KG_VERDICTS], bool allow_undecided);
 

@@ -1,8 +1,6 @@
 /* goal.c -- the table of what must be reached. A cell is a row here. */
 #include "goal.h"
 
-#include <math.h>
-
 #define NO_ROW KG_TRIAL_ROWS
 #define LEAST_STARTS 5 /* of the machine */
 

@@ -8,8 +8,8 @@
 
 /* Rounds of a case, unless --rounds says otherwise: enough for a set of two looks at each planted size. */
 #define KG_RECORD_ROUNDS 36
-#define KG_RECORD_SAME_SIZE                                                                                            \
-    9 /* rounds in a row that plant the same size: a SLOW needs a set of 3 blocks and one of 6 */
+/* Rounds in a row that plant the same size: a SLOW needs a set of 3 blocks and one of 6. */
+#define KG_RECORD_SAME_SIZE 9
 
 /* What a recording leaves besides its blocks. */
 struct kg_recording {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "floors.h"
+#include "module.h"
 #include "record.h"
 #include "series_file.h"
 #include "simulate.h"
@@ -17,6 +18,10 @@
 static int keep_floors(const struct kg_trials *trials, const char *cache, FILE *notes, kg_error *ret_error)
 {
     size_t kept = 0;
+    if (!*cache) {
+        fprintf(notes, "floors are not kept: no folder for them (--cache, or HOME)\n");
+        return KG_OK;
+    }
     struct kg_floor *floors = calloc(trials->n_cases, sizeof *floors);
     if (!floors)
         return kg_fail(ret_error, KG_ENOMEM, "out of memory for floors");
@@ -39,6 +44,26 @@ static struct kg_options choose_classes(const struct kg_options *options)
     classes.selection = (struct kg_selection){ 0 };
     classes.n_knobs = 0;
     return classes;
+}
+
+/* What is selected is refused before the classes are measured, and not after. Where none of it is for a GPU they run on
+ * the CPU too, since blocks of the two are judged apart. */
+static int fit_classes(const struct kg_options *options, struct kg_options *classes, kg_error *ret_error)
+{
+    struct kg_loaded module;
+    struct kg_plan plan = { .count = 0 };
+    struct kg_selection selection = options->selection;
+    bool for_gpu = false;
+    selection.kind = kg_options_kind(options);
+    int status = kg_module_open(options->module, &module, ret_error);
+    if (!status)
+        status = kg_plan_make(module.root, &selection, &plan, ret_error);
+    for (size_t i = 0; i < plan.count; i++)
+        for_gpu = for_gpu || plan.cases[i].kind == KG_CUDA;
+    if (!status && !for_gpu && !selection.kind)
+        classes->device = "cpu";
+    kg_plan_done(&plan);
+    return status;
 }
 
 static int judge(const struct kg_options *options, const struct kg_series_set *set, bool recorded,
@@ -98,13 +123,15 @@ static int record_to_file(const struct kg_options *options, kg_error *ret_error)
 /* The classes always, so that the table is of the same kernels everywhere; then what was selected. */
 static int measure_and_judge(const struct kg_options *options, kg_error *ret_error)
 {
-    const struct kg_options classes = choose_classes(options);
+    struct kg_options classes = choose_classes(options);
     struct kg_series_set set = { .count = 0 };
     struct kg_recording of_classes = { .rounds = 0 }, selected = { .rounds = 0 };
     struct kg_trials trials = { .n_cases = 0 };
     struct kg_stop stop = { 0 };
     FILE *notes = options->format == KG_FORMAT_JSON ? stderr : stdout;
-    int status = kg_record(&classes, &stop, NULL, &set, &of_classes, ret_error);
+    int status = options->selection.n_patterns ? fit_classes(options, &classes, ret_error) : KG_OK;
+    if (!status)
+        status = kg_record(&classes, &stop, NULL, &set, &of_classes, ret_error);
     if (!status && options->selection.n_patterns && !of_classes.stopped)
         status = kg_record(options, &stop, of_classes.start, &set, &selected, ret_error);
     if (!status)

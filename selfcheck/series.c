@@ -25,11 +25,23 @@ int kg_series_set_add(struct kg_series_set *set, const struct kg_series *series,
     return KG_OK;
 }
 
+static bool same_start(const struct kg_series *a, const struct kg_series *b)
+{
+    return !strcmp(a->key, b->key) && !strcmp(a->uuid, b->uuid) && !strcmp(a->start, b->start);
+}
+
+bool kg_series_set_has(const struct kg_series_set *set, const struct kg_series *series)
+{
+    for (size_t i = 0; i < set->count; i++)
+        if (same_start(&set->items[i], series) && !strcmp(set->items[i].date, series->date))
+            return true;
+    return false;
+}
+
 int kg_series_set_find(struct kg_series_set *set, const struct kg_series *like, size_t *ret_index, kg_error *ret_error)
 {
     size_t i = 0;
-    while (i < set->count && (strcmp(set->items[i].key, like->key) || strcmp(set->items[i].uuid, like->uuid) ||
-                              strcmp(set->items[i].start, like->start)))
+    while (i < set->count && !same_start(&set->items[i], like))
         i++;
     if (i == set->count) {
         struct kg_series one = *like;

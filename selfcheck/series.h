@@ -30,6 +30,9 @@ void kg_series_set_done(struct kg_series_set *set);
 /* The set takes the series, its blocks too; KG_ENOMEM: they stay the caller's. */
 int kg_series_set_add(struct kg_series_set *set, const struct kg_series *series, kg_error *ret_error);
 
+/* Is the series there already: of its key, uuid, start and date? */
+bool kg_series_set_has(const struct kg_series_set *set, const struct kg_series *series);
+
 /* Index of the series of `like`'s key, uuid and start, which is made from it without blocks where there is none. */
 int kg_series_set_find(struct kg_series_set *set, const struct kg_series *like, size_t *ret_index, kg_error *ret_error);
 int kg_series_add_block(struct kg_series *series, const struct kg_recorded_block *block, kg_error *ret_error);

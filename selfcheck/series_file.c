@@ -22,6 +22,11 @@ static int read_lines(FILE *file, const char *path, struct kg_series_set *set, k
         if (length && line[length - 1] == '\n')
             length--;
         status = kg_series_parse(line, (size_t)length, &series, &why);
+        if (!status && kg_series_set_has(set, &series)) {
+            /* Twice, its gates would be called independent, and judged by themselves as another start's. */
+            status = kg_fail(&why, KG_EINVAL, "%.120s of %.60s is given twice", series.key, series.start);
+            free(series.blocks);
+        }
         if (status)
             (void)kg_fail(ret_error, status, "%s: line %d: %.200s", path, number, why.text);
         else if ((status = kg_series_set_add(set, &series, ret_error)))

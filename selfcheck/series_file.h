@@ -4,7 +4,7 @@
 
 #include "series.h"
 
-/* Adds a file's series to the set. KG_EINVAL: "FILE: line N: what". */
+/* Adds a file's series to the set. KG_EINVAL: "FILE: line N: what"; blocks that the set has already are no new ones. */
 int kg_series_read(const char *path, struct kg_series_set *set, kg_error *ret_error);
 
 /* Appends the series that have blocks, in one write, and syncs; on a failure the file is as it was. */

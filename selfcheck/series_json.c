@@ -2,6 +2,7 @@
  * `columns`, a line in to_numbers and one in from_numbers. */
 #include "series_json.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -294,6 +295,27 @@ static bool is_log(double value)
     return fabs(value) <= MAX_LOG;
 }
 
+/* Before a logarithm is taken of them, or they are narrowed. */
+static int check_numbers(const struct numbers *n, int number, kg_error *ret_error)
+{
+    static const struct {
+        int column;
+        long long least;
+        double most;
+    } ranges[] = { { PERCENT, 0, 100 / PLANTED_UNIT_PCT },
+                   { CALLS, 1, INT_MAX },
+                   { BUSY, 0, MAX_NUMBER },
+                   { CLOCK, -1, INT_MAX },
+                   { THROTTLE, -1, MAX_NUMBER } };
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        const long long value = n->of[ranges[i].column][0];
+        if (value < ranges[i].least || (double)value > ranges[i].most)
+            return kg_fail(ret_error, KG_EINVAL, "block %d: %s %lld is out of range", number,
+                           columns[ranges[i].column].name, value);
+    }
+    return KG_OK;
+}
+
 static int check_block(const struct kg_recorded_block *block, bool anchored, int number, kg_error *ret_error)
 {
     if (!is_log(block->log_p50) || !is_log(block->log_against) || !is_log(block->log_baseline) ||
@@ -301,8 +323,6 @@ static int check_block(const struct kg_recorded_block *block, bool anchored, int
         return kg_fail(ret_error, KG_EINVAL, "block %d: a logarithm of a time is over %g", number, MAX_LOG);
     if (block->planted_pct > 0 && (!is_log(block->log_planted) || !is_log(block->log_planted_p50)))
         return kg_fail(ret_error, KG_EINVAL, "block %d: a logarithm of a planted time is over %g", number, MAX_LOG);
-    if (!(block->planted_pct >= 0 && block->planted_pct <= 100) || block->calls < 1 || !(block->busy_us >= 0))
-        return kg_fail(ret_error, KG_EINVAL, "block %d: planted, calls or busy_ms out of range", number);
     for (int i = 0; i < KG_SERIES_SAMPLES; i++)
         if (!is_log(block->samples[i]))
             return kg_fail(ret_error, KG_EINVAL, "block %d: a sample out of range", number);
@@ -318,7 +338,10 @@ static int read_blocks(const cJSON *root, int n_blocks, struct kg_series *series
         if (anchored || !columns[c].anchor)
             status = read_column(root, c, n_blocks, numbers, ret_error);
     for (int i = 0; i < n_blocks && !status; i++) {
-        struct kg_recorded_block block = from_numbers(&numbers[i], anchored);
+        status = check_numbers(&numbers[i], i + 1, ret_error);
+        if (status)
+            break;
+        const struct kg_recorded_block block = from_numbers(&numbers[i], anchored);
         status = check_block(&block, anchored, i + 1, ret_error);
         if (!status)
             status = kg_series_add_block(series, &block, ret_error);

@@ -1,9 +1,6 @@
 /* trial_report.c -- tables of goals, rates, cases and cards. The same as JSON is trial_json.c. */
 #include "trial_report.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "columns.h"
 #include "goal.h"
 

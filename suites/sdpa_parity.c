@@ -56,9 +56,11 @@ static const struct sdpa shapes[] = {
     RECTANGLES(f16, rect, 64), /* the short name stands for D 64 */
     RECTANGLES(f16, rect_d80, 80),
     RECTANGLES(f16, rect_d96, 96),
+    RECTANGLES(f16, rect_d128, 128),
     RECTANGLES(bf16, rect, 64),
     RECTANGLES(bf16, rect_d80, 80),
     RECTANGLES(bf16, rect_d96, 96),
+    RECTANGLES(bf16, rect_d128, 128),
 };
 
 /* The CPU's kernels are one source for all dimensions: one combination of each kind is enough. */

@@ -29,8 +29,8 @@ stand() {
 
 # ---- nothing to show ----
 
-refused 'no golden of a selected case in goldens' leaderboard "${on[@]}"
-refused 'no golden of a selected case in nowhere' leaderboard "${on[@]}" --expectations nowhere
+refused 'no golden file in goldens' leaderboard "${on[@]}"
+refused 'no golden file in nowhere' leaderboard "${on[@]}" --expectations nowhere
 refused '--arch h200: no golden file of it in goldens' leaderboard "${on[@]}" --arch h200
 
 # ---- by hand: quick was best once and has got slower; middling leads; two's third is on another card and contract ----
@@ -73,7 +73,8 @@ expect '--top 1' "$(stand one)" '1 middling 25 24 25'
 refused 'no case matches board/four' leaderboard "${on[@]}" board/four
 refused 'no golden of a selected case' leaderboard "${on[@]}" board/three
 refused '--arch b200: no golden file of it in goldens' leaderboard "${on[@]}" --arch b200
-refused '--arch h200: no golden file of it in goldens, or named twice' leaderboard "${on[@]}" --arch h200,h200
+refused '--arch h200: named twice' leaderboard "${on[@]}" --arch h200,h200
+refused '--arch nope: no golden file of it in goldens' leaderboard "${on[@]}" --arch h200,nope
 
 gate leaderboard "${on[@]}" --arch h200 --top 2 board/one board/two
 cat >wanted <<'END'

@@ -13,7 +13,7 @@ jq -r '.[] | [.backend, .problem.dtype, .problem.D, .problem.B, .problem.S, .pro
 # whole BATCHES MASKS HEADS -- what must be there: all combinations, for each backend and dtype
 whole() {
     local backend dtype dimension batch length mask heads
-    for backend in cudnn flash math; do
+    for backend in cudnn fa1 flash math; do
         for dtype in f16 bf16; do
             for dimension in 64 80 96 128; do
                 for batch in $1; do
@@ -35,8 +35,8 @@ expect 'grid: heads' "$(jq -r '[.[].problem.H] | unique | join(" ")' out)" 4
 expect 'grid: none is timed' "$(jq -r '[.[].timed] | unique | join(" ")' out)" false
 rectangles=$(jq -r '[.[] | select(.backend == "flash" and .problem.Skv > 0) | .problem
     | "\(.dtype)_\(.D)_\(if .Skv > .S then "long" else "short" end)"] | sort | join(" ")' out)
-expect 'grid: more keys than queries, and fewer' "$rectangles" "bf16_64_long bf16_64_short bf16_80_long bf16_80_short $(
-    )bf16_96_long bf16_96_short f16_64_long f16_64_short f16_80_long f16_80_short f16_96_long f16_96_short"
+expect 'grid: more keys than queries, and fewer' "$rectangles" \
+    "$(printf '%s\n' {bf16,f16}_{64,80,96,128}_{long,short} | LC_ALL=C sort | paste -s -d ' ')"
 
 # ---- on the CPU ----
 

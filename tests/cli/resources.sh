@@ -79,6 +79,10 @@ expect 'bless: what is gone stays LOST' "$status" 4
 made other --bless --prune --reason other --allow-dirty
 expect 'bless --prune: status' "$status" 0
 expect_in 'bless --prune: says so' out 'pruned sm_90a/_Z6secondPf'
+made base --bless --reason base --allow-dirty
+made other --bless --prune --reason other --allow-dirty sm_90a/second
+expect 'bless --prune of nothing but what is gone: status' "$status" 0
+expect_in 'bless --prune of nothing but what is gone' out 'pruned sm_90a/_Z6secondPf'
 
 # ---- patterns
 made spilled 'sm_80'

@@ -44,9 +44,11 @@ expect_in 'judge: what it is of' out '9 blocks of 1 cases on 1 card'
 expect_in 'judge: two starts' out '2 starts'
 expect_in 'judge: the table' out 'false SLOW (95% bound)'
 expect_in 'judge: the case' out $key
-cp blocks.jsonl more.jsonl
+sed 's/"start":"/&again-/' blocks.jsonl >more.jsonl
 gate selfcheck --judge blocks.jsonl --judge more.jsonl
 expect_in 'two files add up' out '18 blocks of 1 cases'
+cp blocks.jsonl copy.jsonl
+refused 'copy.jsonl: line 1: '"$key"' of ' selfcheck --judge blocks.jsonl --judge copy.jsonl
 
 for flaw in 's/"schema":1/"schema":9/' 's/"against":/"agianst":/' 's/,"calls".*//'; do
     { cat blocks.jsonl && sed -n 1p blocks.jsonl | sed -e "$flaw"; } >bad.jsonl
@@ -80,6 +82,12 @@ refused '--gates goes with --simulate' selfcheck --judge blocks.jsonl --gates 9
 
 # ---- measured, judged and kept ----
 
+# What would not be measured is refused before the classes are.
+refused 'no case matches nix' selfcheck --module "$broken" nix
+refused 'no case selected' selfcheck --device cpu '*/*/*/cudnn'
+(unset HOME XDG_CACHE_HOME && gate selfcheck --rounds 6 && echo "$status" >homeless)
+expect 'no folder for floors: status' "$(cat homeless)" 0
+expect_in 'no folder for floors: says so' out 'floors are not kept'
 gate selfcheck "${on[@]}" --rounds 8 # a busy machine may lose a block
 expect 'selfcheck: status' "$status" 0
 expect_in 'selfcheck: the classes too' out 'classes/launch/fma_cpu'

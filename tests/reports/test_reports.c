@@ -191,6 +191,42 @@ static void test_contest(const struct kg_run *run, const char *folder, bool upda
     CHECK(lacks(&as, kg_report_summary, "Contest"));
 }
 
+/* A copy of some of a run's results, to free(). */
+static struct kg_result *copy_of(const struct kg_run *run, const size_t *which, size_t count)
+{
+    struct kg_result *results = malloc(count * sizeof *results);
+    if (!results)
+        abort();
+    for (size_t i = 0; i < count; i++)
+        results[i] = run->results[which[i]];
+    return results;
+}
+
+/* Ours at a seed that the baseline has no time of, and at one that it has. */
+static void test_contest_seeds(const struct kg_run *run)
+{
+    struct kg_run as = *run;
+    struct kg_result *results = copy_of(run, (const size_t[]){ 1, 1, 0 }, 3);
+    results[1].of.seed = results[2].of.seed = 1;
+    as.results = results;
+    as.n_results = 3;
+    CHECK(has(&as, kg_report_summary, "| a | 40.0 us | 40.8 us | 20.0 us | 20.4 us | 2.00x |\n"));
+    free(results);
+}
+
+/* The kernels that a launch has no room to name might spill. */
+static void test_contest_kernels(const struct kg_run *run)
+{
+    struct kg_run as = *run;
+    struct kg_result *results = copy_of(run, (const size_t[]){ 0, 1 }, 2);
+    as.results = results;
+    as.n_results = 2;
+    CHECK(has(&as, kg_report_summary, "| no spills | 0 bytes in a kernel | met |\n"));
+    results[1].launch.kernels = KG_MAX_KERNELS + 1;
+    CHECK(has(&as, kg_report_summary, "| no spills | - | not measured |\n"));
+    free(results);
+}
+
 static void test_variants(const struct kg_run *run)
 {
     struct kg_run as = *run;
@@ -633,6 +669,8 @@ int main(int argc, char **argv)
     test_frozen(&run, argv[1], argc > 2 && !strcmp(argv[2], "--update"));
     test_frozen_against(&against, argv[1], argc > 2 && !strcmp(argv[2], "--update"));
     test_contest(&contest, argv[1], argc > 2 && !strcmp(argv[2], "--update"));
+    test_contest_seeds(&contest);
+    test_contest_kernels(&contest);
     test_variants(&run);
     test_formats();
     test_facts(&run);

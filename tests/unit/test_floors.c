@@ -91,6 +91,8 @@ static void a_broken_file_is_an_error_that_names_it(void **state)
     unreadable(folder, "{\"schema\": 1, \"floors\": [", "line 1");
     unreadable(folder, "{\"schema\": 2, \"floors\": []}", "schema 2");
     unreadable(folder, "{\"schema\": 1}", "'floors'");
+    unreadable(folder, "{\"schema\": 1, \"floors\": [[1]]}", "floor 1: not an object");
+    unreadable(folder, "{\"schema\": 1, \"floors\": [1]}", "floor 1: not an object");
     for (size_t i = 0; i < sizeof flaws / sizeof *flaws; i++) {
         int used = snprintf(text, sizeof text, "{\"schema\": 1, \"floors\": [");
         used += snprintf(text + used, sizeof text - (size_t)used, one, flaws[i].blocks, flaws[i].sd, flaws[i].more);

@@ -198,6 +198,29 @@ static void what_is_shown_keeps_its_rank(void **state)
     assert_int_equal(board.boards[0].n_without, 1);
 }
 
+/* What has no golden is named wherever its shape is shown, though the board that named it is not. */
+static void without_a_golden_moves_with_its_shape(void **state)
+{
+    (void)state;
+    struct kg_plan selected;
+    const char *const names[] = { "fast", "third" };
+    struct kg_golden cold = golden("suite/a/fast", 50, 50, "2025-01-02");
+    (void)strcpy(cold.contract.l2, "cold");
+    put(0, cold);
+    put(0, golden("suite/a/plain", 25, 25, "2025-01-02"));
+    make();
+    assert_int_equal(board.n_boards, 2);
+    assert_string_equal(board.boards[0].standings[0].backend->name, "plain");
+    assert_int_equal(
+        kg_plan_make(&module, &(struct kg_selection){ .backends = names, .n_backends = 2 }, &selected, NULL), KG_OK);
+    kg_leaderboard_select(&board, &selected);
+    kg_plan_done(&selected);
+    assert_int_equal(board.n_boards, 1);
+    stands(&board.boards[0], 0, "fast", 1, 0);
+    assert_int_equal(board.boards[0].n_without, 1);
+    assert_string_equal(board.boards[0].without[0]->name, "third");
+}
+
 static void nothing_to_show(void **state)
 {
     (void)state;
@@ -213,6 +236,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(contracts_are_not_compared, setup, teardown),
         cmocka_unit_test_setup_teardown(architectures_stand_apart, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_shown_keeps_its_rank, setup, teardown),
+        cmocka_unit_test_setup_teardown(without_a_golden_moves_with_its_shape, setup, teardown),
         cmocka_unit_test_setup_teardown(nothing_to_show, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

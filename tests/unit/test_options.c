@@ -483,7 +483,8 @@ static void what_does_not_go_together(void **state)
     REFUSED("--bless needs times: it does not go with --no-time", "run", "--bless", "--reason", "x", "--no-time");
     REFUSED("--bless does not go with --against: a golden is of one build", "run", "--bless", "--reason", "x",
             "--against", "x.so");
-    REFUSED("--rounds 17: at most 16, but for a bless", "run", "--rounds", "17");
+    REFUSED("--rounds 17: at most 16, but for a bless or a recording", "run", "--rounds", "17");
+    REFUSED("--rounds 17: at most 16, but for a bless or a recording", "selfcheck", "--simulate", "--rounds", "17");
     REFUSED("--allow-removed goes with --against", "run", "--allow-removed");
     REFUSED("--against: nothing given", "run", "--against", "");
     REFUSED("--against does not go with --timer event", "run", "--against", "x.so", "--timer", "event");
