@@ -107,20 +107,6 @@ void kg_rate_pct_text(double pct, char *ret_text, size_t size)
     (void)snprintf(ret_text, size, "%.*f%%", (int)digits, pct > 50 ? floor(pct / unit + 1e-6) * unit : pct);
 }
 
-void kg_rate_text(const struct kg_rate *rate, bool power, char *ret_text, size_t size)
-{
-    char slow[32], gates[32], share[32], bound[32];
-    if (kg_rate_gates(rate) == 0) {
-        (void)snprintf(ret_text, size, "no gates");
-        return;
-    }
-    kg_rate_count_text(rate->slow, slow, sizeof slow);
-    kg_rate_count_text(kg_rate_gates(rate), gates, sizeof gates);
-    kg_rate_pct_text(kg_rate_slow_pct(rate), share, sizeof share);
-    kg_rate_pct_text(power ? kg_rate_lower_pct(rate) : kg_rate_upper_pct(rate), bound, sizeof bound);
-    (void)snprintf(ret_text, size, "%s of %s, %s (95%% bound %s)", slow, gates, share, bound);
-}
-
 /* ---- the table ------------------------------------------------------------------------------------------------- */
 
 enum { C_NAME, C_JUDGED, C_THRESHOLD, C_FALSE, C_UNSURE, C_ALARMS, C_BLOCKS, C_GATES, C_FOUND };

@@ -44,9 +44,6 @@ void kg_rate_count_text(size_t count, char *ret_text, size_t size);
 /* As precise as the distance to the nearer of 0 and 100 wants; never rounded up to 100. */
 void kg_rate_pct_text(double pct, char *ret_text, size_t size);
 
-/* "0 of 100,000, 0% (95% bound 0.0030%)": of false alarms with the upper bound, of power with the lower. */
-void kg_rate_text(const struct kg_rate *rate, bool power, char *ret_text, size_t size);
-
 /* A line of the table. */
 struct kg_rate_row {
     char name[48];        /* noise model, class of kernel, case */

@@ -1,5 +1,5 @@
-// tensor.cu -- kernels for kernel_table.sh: tensor-core instructions of two families, launch bounds, a spill, and a note
-// of ptxas that names no kernel.
+// tensor.cu -- kernels for kernel_table.sh: tensor-core instructions of two families, launch bounds, a spill, and a
+// note of ptxas that names no kernel.
 #include <cuda_fp16.h>
 #include <mma.h>
 
@@ -18,7 +18,8 @@ extern "C" __global__ void one_wmma(const half *a, float *out)
 {
     using namespace nvcuda::wmma;
 #if __CUDA_ARCH__ == 900
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 24;"); // ignored without launch bounds, in a note that does not say where
+    asm volatile(
+        "setmaxnreg.dec.sync.aligned.u32 24;"); // ignored without launch bounds, in a note that does not say where
 #endif
     fragment<matrix_a, 16, 16, 16, half, row_major> x;
     fragment<matrix_b, 16, 16, 16, half, col_major> y;

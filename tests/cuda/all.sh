@@ -48,7 +48,7 @@ work_on() { # GPU [OPTION...]
     done
 }
 
-gpus=$(nvidia-smi --list-gpus | wc -l)
+gpus=$(nvidia-smi --list-gpus 2>/dev/null | wc -l) || { echo "no GPU here" && exit 77; }
 for ((gpu = 0; gpu < gpus; gpu++)); do
     mkdir "$work/home$gpu"
     work_on "$gpu" "$@" &

@@ -9,7 +9,7 @@ set -eu -o pipefail
 
 kgate=$(realpath "$1") folder=$(realpath "$2") start=$3
 shift 3
-gpus=$(nvidia-smi --list-gpus | wc -l)
+gpus=$(nvidia-smi --list-gpus 2>/dev/null | wc -l) || { echo "no GPU here" && exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 for ((gpu = 0; gpu < gpus; gpu++)); do
