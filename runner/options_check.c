@@ -53,6 +53,10 @@ static int check_selfcheck(const struct kg_options *o, kg_error *ret_error)
     const struct kg_selection *s = &o->selection;
     if (!!o->record + !!o->n_judge + o->simulate > 1)
         return kg_fail(ret_error, KG_EINVAL, "--record, --judge and --simulate do not go together");
+    if (o->record && !*o->record)
+        return kg_fail(ret_error, KG_EINVAL, "--record: nothing given");
+    if (o->n_judge && o->rounds)
+        return kg_fail(ret_error, KG_EINVAL, "--rounds does not go with --judge: the blocks are recorded");
     if (o->gates && !o->simulate)
         return kg_fail(ret_error, KG_EINVAL,
                        "--gates goes with --simulate: other gates are as many as there are blocks for");

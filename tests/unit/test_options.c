@@ -492,6 +492,8 @@ static void what_does_not_go_together(void **state)
             "--allow-undecided=new");
     REFUSED("--record, --judge and --simulate do not go together", "selfcheck", "--record", "a", "--judge", "b");
     REFUSED("--record, --judge and --simulate do not go together", "selfcheck", "--simulate", "--judge", "b");
+    REFUSED("--rounds does not go with --judge: the blocks are recorded", "selfcheck", "--judge", "a", "--rounds", "9");
+    REFUSED("--record: nothing given", "selfcheck", "--record", "");
     REFUSED("--gates goes with --simulate: other gates are as many as there are blocks for", "selfcheck", "--judge",
             "a", "--gates", "9");
     REFUSED("--record judges nothing: it does not go with --format json", "selfcheck", "--record", "a", "--format",
