@@ -6,37 +6,19 @@
 set -eu
 
 kgate=$1 module=$2
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-failures=0
-
-expect() { # expect WHAT GOT WANTED
-    if [ "$2" = "$3" ]; then
-        echo "ok: $1"
-    else
-        echo "FAILED: $1: got '$2', wanted '$3'"
-        cat "$scratch/out"
-        failures=$((failures + 1))
-    fi
-}
-
-resources() { # resources KERNELS FOLDER OPTION...: leaves $status and the output in $scratch/out
-    kernels=$1 folder=$2 status=0
-    shift 2
-    "$kgate" resources --module "$module" --expectations "$folder" "$@" "*/$kernels" >"$scratch/out" 2>&1 || status=$?
-}
+. "$(dirname "$0")/lib.sh"
 
 none() { # none KERNELS COUNT: they have no stack and no spills
     folder=$scratch/none
     rm -rf "$folder"
-    resources "$1" "$folder" --bless --allow-dirty --reason 'as they are'
+    resources "$module" "$folder" "*/$1" --bless --allow-dirty --reason 'as they are'
     expect "$1: bless: status" "$status" 0
     figures='"stack_bytes":0,"spill_store_bytes":0,"spill_load_bytes":0'
     expect "$1: without stack and spills" "$(cat "$folder"/*.json | grep -c "$figures")" $((archs * $2))
 }
 
 repaired=$scratch/repaired
-resources fa_v3_repaired_kernel "$repaired" --bless --allow-dirty --reason 'repaired'
+resources "$module" "$repaired" '*/fa_v3_repaired_kernel' --bless --allow-dirty --reason 'repaired'
 expect 'repaired: bless: status' "$status" 0
 archs=$(find "$repaired" -name 'resources_*.json' | wc -l)
 expect 'architectures' "$((archs > 0))" 1
@@ -47,16 +29,16 @@ while read -r tile stack; do
     kernel=fa_v3_${tile}_kernel
     cp -r "$repaired" "$scratch/$tile"
     sed -i "s/fa_v3_repaired_kernel/$kernel/" "$scratch/$tile"/*.json
-    resources "$kernel" "$scratch/$tile"
+    resources "$module" "$scratch/$tile" "*/$kernel"
     expect "$tile for the repaired one: status" "$status" 1
     expect "$tile for the repaired one: why" \
         "$(grep -c "^FAIL sm_[0-9a-f]*/$kernel: stack, bytes 0 -> $stack; .*wmma in the PTX 16 -> 0" "$scratch/out")" "$archs"
-    resources "$kernel" "$scratch/own_$tile" --bless --allow-dirty --reason 'slow on purpose'
-    resources "$kernel" "$scratch/own_$tile"
+    resources "$module" "$scratch/own_$tile" "*/$kernel" --bless --allow-dirty --reason 'slow on purpose'
+    resources "$module" "$scratch/own_$tile" "*/$kernel"
     expect "$tile as it is blessed: status" "$status" 0
 done <<'END'
 32x32 800
 32x64 1088
 48x64 1344
 END
-exit "$failures"
+finish

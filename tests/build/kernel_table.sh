@@ -8,8 +8,7 @@ set -eu
 
 nvcc=$1 nvcc_object=$2 kernel_table=$3 source=$4 tensor=$5
 archs=80,90a
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+. "$(dirname "$0")/lib.sh"
 
 table() { # table FOLDER STEM EDIT: compiles SOURCE after a sed edit, and prints "name arch hash resources" lines
     mkdir -p "$scratch/$1"
@@ -23,16 +22,6 @@ table() { # table FOLDER STEM EDIT: compiles SOURCE after a sed edit, and prints
 changed() { # names of the kernels whose rows differ between two tables
     cat "$scratch/$1.rows" "$scratch/$2.rows" | sort | uniq -u |
         sed 's/.*\.name = "\([^"]*\)".*/\1/' | sort -u | tr '\n' ' '
-}
-
-failures=0
-expect() { # expect WHAT GOT WANTED
-    if [ "$2" = "$3" ]; then
-        echo "ok: $1"
-    else
-        echo "FAILED: $1: got '$2', wanted '$3'"
-        failures=$((failures + 1))
-    fi
 }
 
 table one kernels ''
@@ -108,4 +97,4 @@ else
     expect 'HGMMA and UTCHMMA' "$(recorded one_wmma sm_80 '.tensor_sass = 2')" 1
     expect 'none' "$(recorded spills sm_80 '.tensor_sass = 0')" 1
 fi
-exit "$failures"
+finish

@@ -6,33 +6,14 @@
 set -eu
 
 kgate=$1 module=$2
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-failures=0
-
-expect() { # expect WHAT GOT WANTED
-    if [ "$2" = "$3" ]; then
-        echo "ok: $1"
-    else
-        echo "FAILED: $1: got '$2', wanted '$3'"
-        cat "$scratch/out"
-        failures=$((failures + 1))
-    fi
-}
-
-resources() { # resources NAME FOLDER OPTION...: leaves $status and the output in $scratch/out
-    name=$1 folder=$2 status=0
-    shift 2
-    "$kgate" resources --module "$module" --expectations "$folder" "$@" "*/pathology_${name}_kernel" \
-        >"$scratch/out" 2>&1 || status=$?
-}
+. "$(dirname "$0")/lib.sh"
 
 # judge NAME STATUS: with what is blessed of the clean one as expectations of NAME.
 judge() {
     planted=$1
     cp -r "$scratch/clean" "$scratch/$planted"
     sed -i "s/pathology_clean_kernel/pathology_${planted}_kernel/" "$scratch/$planted"/*.json
-    resources "$planted" "$scratch/$planted"
+    resources "$module" "$scratch/$planted" "*/pathology_${planted}_kernel"
     expect "$planted: status" "$status" "$2"
 }
 
@@ -46,11 +27,11 @@ says() {
     done
 }
 
-resources clean "$scratch/clean" --bless --allow-dirty --reason 'nothing is planted'
+resources "$module" "$scratch/clean" '*/pathology_clean_kernel' --bless --allow-dirty --reason 'nothing is planted'
 expect 'clean: bless: status' "$status" 0
 archs=$(find "$scratch/clean" -name 'resources_*.json' | wc -l)
 expect 'architectures' "$((archs > 0))" 1
-resources clean "$scratch/clean"
+resources "$module" "$scratch/clean" '*/pathology_clean_kernel'
 expect 'clean: status' "$status" 0
 
 judge over_unrolled 1
@@ -72,4 +53,4 @@ says PASS "$archs" 'static shared memory, bytes 41984 -> 31744' 'barriers 1 -> 0
 for name in strided_loads extra_barriers divergence serial_batch; do
     judge "$name" 0
 done
-exit "$failures"
+finish

@@ -7,18 +7,7 @@
 set -eu
 
 nvcc=$1 nvcc_object=$2 kernel_table=$3 kgate=$4 folder=$5
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-failures=0
-
-expect() { # expect WHAT GOT WANTED
-    if [ "$2" = "$3" ]; then
-        echo "ok: $1"
-    else
-        echo "FAILED: $1: got '$2', wanted '$3'"
-        failures=$((failures + 1))
-    fi
-}
+. "$(dirname "$0")/lib.sh"
 
 module() { # module NAME EDIT: softmax.cu after a sed edit, as a module called attention
     mkdir "$scratch/$1"
@@ -30,17 +19,10 @@ module() { # module NAME EDIT: softmax.cu after a sed edit, as a module called a
         "$scratch/$1/kg_kernels.c" -o "$scratch/$1.so"
 }
 
-resources() { # resources MODULE EXPECTATIONS OPTION...: leaves $status and the output in $scratch/out
-    name=$1 expectations=$2 status=0
-    shift 2
-    "$kgate" resources --module "$scratch/$name.so" --expectations "$expectations" "$@" '*/softmax_kernel<*' \
-        >"$scratch/out" 2>&1 || status=$?
-}
-
 judge() { # judge EXPECTATIONS WHOSE
-    resources plain "$1"
+    resources "$scratch/plain.so" "$1" '*/softmax_kernel<*'
     expect "$2: as it is: status" "$status" 0
-    resources spilled "$1"
+    resources "$scratch/spilled.so" "$1" '*/softmax_kernel<*'
     expect "$2: spilled: status" "$status" 1
     expect "$2: spilled: by name" "$(grep -c '^FAIL sm_90a/softmax_kernel<float,256,1>: spill stores, bytes 0 -> [1-9]' "$scratch/out")" 1
     expect "$2: spilled: as it is mangled" "$(grep -c '^    _Z14softmax_kernelIfLi256ELi1EEv12softmax_args$' "$scratch/out")" 1
@@ -56,7 +38,7 @@ module plain ''
 module spilled "s/$bounds/__launch_bounds__(THREADS *ROWS, 8)/; s/$reduction/$load $reduction $use/"
 expect 'lines edited' "$(diff "$scratch/plain/softmax.cu" "$scratch/spilled/softmax.cu" | grep -c '^>')" 2
 
-resources plain "$scratch/blessed" --bless --allow-dirty --reason 'the kernel as it is'
+resources "$scratch/plain.so" "$scratch/blessed" '*/softmax_kernel<*' --bless --allow-dirty --reason 'the kernel as it is'
 expect 'bless: status' "$status" 0
 judge "$scratch/blessed" 'blessed here'
 
@@ -67,5 +49,4 @@ if grep '_Z14softmax_kernelIfLi256ELi1E' "$shipped" | grep -q -F "\"compiler\":\
 else
     echo "passed over: $shipped is not of nvcc $version"
 fi
-[ "$failures" = 0 ] || cat "$scratch/out"
-exit "$failures"
+finish
