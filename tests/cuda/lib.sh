@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154 # kgate and options are the scripts'
+# shellcheck shell=bash disable=SC2154 # kgate is the scripts'
 # lib.sh -- what the scripts of this folder share. One that is new takes its arguments, leaves `kgate` and the array
 # `options` set, sources this file, calls need_gpu, runs kgate into $work/results by `status`, asks by `expect`, and ends
 # in `finish`; fp8.sh is a short example. A script's name goes into the list in ../meson.build, for shellcheck.
@@ -9,7 +9,7 @@ failed=0
 
 # need_gpu: ends the script as skipped where kgate sees none.
 need_gpu() {
-    "$kgate" doctor "${options[@]}" >"$work/doctor"
+    "$kgate" doctor >"$work/doctor"
     if ! grep -q '^device: cuda:0' "$work/doctor"; then
         echo "no GPU here"
         exit 77
