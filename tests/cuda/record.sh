@@ -15,7 +15,7 @@ trap 'rm -rf "$work"' EXIT
 for ((gpu = 0; gpu < gpus; gpu++)); do
     mkdir "$work/$gpu"
     HOME=$work/$gpu CUDA_VISIBLE_DEVICES=$gpu "$kgate" selfcheck --device cuda:0 --record "$folder/$start-$gpu.jsonl" \
-        --shuffle "$((start * gpus + gpu))" --output "$work/$gpu/results" "$@" >"$folder/$start-$gpu.log" 2>&1 &
+        "--shuffle=$((start * gpus + gpu))" --output "$work/$gpu/results" "$@" >"$folder/$start-$gpu.log" 2>&1 &
 done
 failed=0
 for ((gpu = 0; gpu < gpus; gpu++)); do
