@@ -17,11 +17,11 @@ trap 'rm -rf "$work"' EXIT
 
 # The longest first: NAME, and the words of its command.
 jobs=("right $kgate run --no-time --output $work/right"
-    "sanitize_racecheck $here/sanitize.sh $kgate racecheck $folder"
+    "sanitize_racecheck $here/sanitize.sh $kgate $modules/broken_cuda.so racecheck $folder"
     "pathology $here/pathology.sh $kgate $attention $modules/pathology_clean.so"
-    "sanitize_initcheck $here/sanitize.sh $kgate initcheck $folder"
-    "sanitize_memcheck $here/sanitize.sh $kgate memcheck $folder"
-    "sanitize_synccheck $here/sanitize.sh $kgate synccheck $folder"
+    "sanitize_initcheck $here/sanitize.sh $kgate $modules/broken_cuda.so initcheck $folder"
+    "sanitize_memcheck $here/sanitize.sh $kgate $modules/broken_cuda.so memcheck $folder"
+    "sanitize_synccheck $here/sanitize.sh $kgate $modules/broken_cuda.so synccheck $folder"
     "turns $here/turns.sh $kgate"
     "best $here/best.sh $kgate"
     "gpu $here/gpu.sh $kgate $modules/broken_cuda.so"
