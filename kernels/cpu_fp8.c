@@ -9,8 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "fp8_codec.h"
-#include "half.h"
+#include "cpu_fp8_encode.h"
 #include "threads.h"
 
 struct state {
@@ -51,25 +50,13 @@ size_t cpu_fp8_workspace(const kg_backend *self, const void *state)
     return ((const struct state *)state)->layout.bytes;
 }
 
-/* Returns what a code of 1 stands for. */
-static float encode(const uint16_t *x, int64_t count, uint8_t *codes)
-{
-    float largest = 0;
-    for (int64_t i = 0; i < count; i++)
-        largest = fmaxf(largest, fabsf(float_from_f16(x[i])));
-    float scale = fp8_scale(largest);
-    for (int64_t i = 0; i < count; i++)
-        codes[i] = fp8_e4m3_code(float_from_f16(x[i]) / scale);
-    return scale;
-}
-
 int cpu_fp8_stage(const kg_backend *self, void *opaque, const kg_tensor *tensors, void *stream, kg_error *ret_error)
 {
     (void)self, (void)stream, (void)ret_error;
     const struct sdpa_fp8_layout *layout = &((const struct state *)opaque)->layout;
     for (int t = SDPA_Q; t < SDPA_O; t++)
         *sdpa_fp8_descale(layout, tensors, t) =
-            encode(tensors[t].data, layout->counts[t], sdpa_fp8_codes(layout, tensors, t));
+            cpu_fp8_encode(fp8_e4m3_code, tensors[t].data, layout->counts[t], sdpa_fp8_codes(layout, tensors, t));
     return KG_OK;
 }
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "fp8_codec.h"
+#include "cpu_fp8_encode.h"
 #include "fp8_layout.h"
 #include "half.h"
 #include "threads.h"
@@ -59,18 +59,6 @@ size_t cpu_stage_c_workspace(const kg_backend *self, const void *state)
     return ((const struct state *)state)->layout.bytes;
 }
 
-/* Returns the scale. */
-static float encode_head(const struct fp8_codec *codec, const uint16_t *x, int64_t length, uint8_t *codes)
-{
-    float largest = 0;
-    for (int64_t i = 0; i < length; i++)
-        largest = fmaxf(largest, fabsf(float_from_f16(x[i])));
-    float scale = fp8_scale(largest);
-    for (int64_t i = 0; i < length; i++)
-        codes[i] = codec->code(float_from_f16(x[i]) / scale);
-    return scale;
-}
-
 int cpu_stage_c_stage(const kg_backend *self, void *opaque, const kg_tensor *tensors, void *stream, kg_error *ret_error)
 {
     (void)self, (void)stream, (void)ret_error;
@@ -80,8 +68,8 @@ int cpu_stage_c_stage(const kg_backend *self, void *opaque, const kg_tensor *ten
         for (int64_t head = 0; head < layout->heads; head++) {
             int64_t first = head * layout->lengths[t];
             fp8_scales(layout, tensors, t)[head] =
-                encode_head(state->codec, (const uint16_t *)tensors[t].data + first, layout->lengths[t],
-                            fp8_codes(layout, tensors, t) + first);
+                cpu_fp8_encode(state->codec->code, (const uint16_t *)tensors[t].data + first, layout->lengths[t],
+                               fp8_codes(layout, tensors, t) + first);
         }
     return KG_OK;
 }

@@ -5,8 +5,7 @@
  * without a second rounding, and steps and scales are left to FP32.
  *
  *     linear   value = code - 128, step 448/127: code and value are each other's inverse for all 256 codes
- *     e4m3     1 sign, 4 exponent, 3 mantissa bits, largest 448, no infinity; step 1; 0x7f and 0xff (NaN) are never
- * made
+ *     e4m3     1 sign, 4 exponent, 3 mantissa bits, largest 448, no infinity; step 1; never 0x7f and 0xff, the NaNs
  *
  * A third code is a pair of functions and a step here, a codec in cpu_stage_c.c, and a branch in fp8_stage_c.cu and in
  * fp8_encode.cu.
