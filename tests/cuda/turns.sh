@@ -40,7 +40,7 @@ grep -h 'another run has this device' "$work"/{first,second}.err || {
     exit 1
 }
 times before >"$work/before.txt"
-times after | join "$work/before.txt" - | awk '{ print $1, $2, $4, $3 > $5 ? $3 : $5 }' >"$work/alone.txt"
+times after | join "$work/before.txt" - | awk '{ print $1, $2, $4, ($3 > $5 ? $3 : $5) }' >"$work/alone.txt"
 tail -n 2 "$work"/{before,first,second,after}.out
 status=0
 for name in first second; do
