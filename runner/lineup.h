@@ -27,15 +27,8 @@ void kg_lineup_done(struct kg_lineup *lineup);
 /* Buffers of their own for all that take part. */
 int kg_lineup_make_rings(struct kg_lineup *lineup, const struct kg_timing *timing, uint64_t seed, kg_error *ret_error);
 
-/* How many instances of a build a lane is measured with: KG_INSTANCES where a launch has several nodes, since what such
- * a launch takes differs by per cents from one image of the same code to the next; otherwise 1. Pure. */
-int kg_instances_of(const struct kg_launch_info *launch, enum kg_device_kind kind, const struct kg_timing *timing);
-
-/* After the rings are made and all but the planted lane was launched. Prepares the further instances of each lane, in
- * an order drawn by the seed, and launches each once. KG_EINVAL: one does not run what the first runs. On failure
- * ret_lane is whose it is. */
-int kg_lineup_add_instances(struct kg_lineup *lineup, const struct kg_timing *timing, uint64_t seed, int *ret_lane,
-                            kg_error *ret_error);
+/* Launches a lane once, and waits for it. */
+int kg_lineup_launch(struct kg_lineup *lineup, int lane, kg_error *ret_error);
 
 /* What the baseline or the anchor runs; launches it once, since a first launch should not stand in a capture. */
 int kg_lineup_identity(struct kg_lineup *lineup, int lane, char *ret_text, size_t size, kg_error *ret_error);

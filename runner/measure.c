@@ -19,7 +19,6 @@
 #define WARM_STILL 0.003 /* change of the median between two batches that counts as standing still */
 
 _Static_assert(KG_LANES <= KG_ORDER_LANES, "orders of so many lanes");
-_Static_assert(MIN_TURNS % KG_INSTANCES == 0, "every instance of a slow kernel has its turns");
 
 /* Turns first..first+count, on the device or waiting for it. */
 struct batch {
@@ -242,17 +241,16 @@ static void fill_block(struct bout *b, int count, double planted_pct, struct kg_
     block->busy_us = b->busy_us;
 }
 
-/* As many sets as there is time for, of every instance of a lane equally many. */
+/* As many sets as there is time for. */
 static int places_for(const struct bout *b, double time_us)
 {
     const double fit = time_us / first_turn_us(b);
-    int places = fit > KG_MAX_PLACES ? KG_MAX_PLACES : fit < MIN_TURNS ? MIN_TURNS : (int)fit, instances = 1;
+    int places = fit > KG_MAX_PLACES ? KG_MAX_PLACES : fit < MIN_TURNS ? MIN_TURNS : (int)fit;
     for (int i = 0; i < b->n_lanes; i++) {
-        const struct kg_subject *subject = b->lanes[i].subject;
-        places = subject->n_ring < places ? subject->n_ring : places;
-        instances = subject->n_more + 1 > instances ? subject->n_more + 1 : instances;
+        const int sets = b->lanes[i].subject->n_ring;
+        places = sets < places ? sets : places;
     }
-    return places / instances * instances;
+    return places;
 }
 
 /* The first windows of all lanes, in an order that the seed picks; then as many buffer sets as the block has time for,

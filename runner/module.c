@@ -2,13 +2,9 @@
 #include "module.h"
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/sendfile.h>
 #include <unistd.h>
 
 const kg_suite *kg_module_suite(const struct kg_module *module, const char *name)
@@ -121,46 +117,4 @@ int kg_module_open(const char *name, struct kg_loaded *ret_loaded, kg_error *ret
     *ret_loaded = (struct kg_loaded){ .root = root };
     snprintf(ret_loaded->path, sizeof ret_loaded->path, "%s", path);
     return KG_OK;
-}
-
-/* A copy in memory: another inode, so the loader makes another image of it, and no file to clean up. -1: errno. */
-static int copy_to_memory(const char *path)
-{
-    ssize_t got = -1;
-    const int from = open(path, O_RDONLY | O_CLOEXEC);
-    const int to = from < 0 ? -1 : memfd_create("kgate module", MFD_CLOEXEC);
-    while (to >= 0 && (got = sendfile(to, from, NULL, 1 << 30)) > 0)
-        continue;
-    const int cause = errno;
-    if (from >= 0)
-        (void)close(from);
-    if (to >= 0 && got < 0)
-        (void)close(to);
-    errno = cause;
-    return got < 0 ? -1 : to;
-}
-
-/* The libraries that the copy needs are found although it lies elsewhere: the first image has them loaded. */
-static int open_image(const struct kg_loaded *loaded, const struct kg_module **ret_root, kg_error *ret_error)
-{
-    char name[64];
-    kg_error cause = { 0 };
-    const int copy = copy_to_memory(loaded->path);
-    if (copy < 0)
-        return kg_fail(ret_error, KG_EIO, "no further image of %.200s: %s", loaded->path, strerror(errno));
-    snprintf(name, sizeof name, "/proc/self/fd/%d", copy);
-    if (open_root(name, loaded->path, ret_root, &cause)) {
-        (void)close(copy);
-        return kg_fail(ret_error, KG_EIO, "no further image of %.200s: %.250s", loaded->path, cause.text);
-    }
-    return KG_OK; /* with the copy open: the loader would take its number, used again, for the image it knows */
-}
-
-int kg_module_image(struct kg_loaded *loaded, int n, const struct kg_module **ret_root, kg_error *ret_error)
-{
-    const struct kg_module **root = n ? &loaded->more[n - 1] : &loaded->root;
-    const int status = *root ? KG_OK : open_image(loaded, root, ret_error);
-    if (!status)
-        *ret_root = *root;
-    return status;
 }

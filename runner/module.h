@@ -5,22 +5,16 @@
 #include "kgate.h"
 
 #define KG_PATH_SIZE 4096
-#define KG_INSTANCES 4 /* images of one module in a worker, the first one included */
 
 struct kg_loaded {
     const struct kg_module *root;
     char path[KG_PATH_SIZE];
-    const struct kg_module *more[KG_INSTANCES - 1]; /* roots of further images; NULL: not asked for yet */
 };
 
 /* `name` is a path (it contains '/'), or the name of a module that ships: looked for beside the executable, in
  * ../lib/kgate/ and in examples/. KG_EINVAL: not a module, or a bad table, with the row's name; KG_EUNSUPPORTED: of
  * another ABI. A module stays loaded until exit: its tables are program text that everything points into. */
 int kg_module_open(const char *name, struct kg_loaded *ret_loaded, kg_error *ret_error);
-
-/* The root of image `n` of KG_INSTANCES: 0 is the module itself, others are copies of its file with code, data and
- * registered kernels of their own, opened when first asked for and kept as the module is. */
-int kg_module_image(struct kg_loaded *loaded, int n, const struct kg_module **ret_root, kg_error *ret_error);
 
 const kg_suite *kg_module_suite(const struct kg_module *module, const char *name); /* NULL: none */
 const kg_backend *kg_suite_backend(const kg_suite *suite, const char *name);       /* NULL: none */

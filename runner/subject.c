@@ -23,12 +23,9 @@ int kg_subject_launch(void *subject, int index, void *stream, kg_error *ret_erro
     kg_tensor room[KG_MAX_TENSORS + 1];
     (void)index;
     const int at = (int)(s->place % (unsigned)s->n_ring);
-    const struct kg_instance *other = at % (1 + s->n_more) ? &s->more[at % (1 + s->n_more) - 1] : NULL;
-    const kg_backend *backend = other ? other->backend : s->backend;
-    void *state = other ? other->state : s->state;
     s->n_used = at < s->n_used ? s->n_used : at + 1;
     s->place += s->rotates;
-    return backend->launch(backend, state, call_tensors(s, at, room), stream, ret_error);
+    return s->backend->launch(s->backend, s->state, call_tensors(s, at, room), stream, ret_error);
 }
 
 int kg_subject_check_workspace(const struct kg_subject *subject, int at, kg_error *ret_error)
@@ -142,36 +139,6 @@ out:
     return status;
 }
 
-static void release(const kg_backend *backend, void *state)
-{
-    if (backend->release && backend->prepare)
-        backend->release(backend, state);
-}
-
-int kg_subject_add_instance(struct kg_host_state *host, struct kg_subject *subject, const kg_backend *backend,
-                            kg_error *ret_error)
-{
-    struct kg_instance *its = &subject->more[subject->n_more];
-    kg_identity identity = { 0 };
-    *its = (struct kg_instance){ .backend = backend, .call = subject->call };
-    if (*subject->identity.pin)
-        its->call.pin = subject->identity.pin;
-    int status = prepare(host, backend, &its->call, &its->state, &identity, ret_error);
-    if (status)
-        return status;
-    if (strcmp(identity.text, subject->identity.text))
-        status = kg_fail(ret_error, KG_EINVAL, "prepared once more it is another: %.200s, not %.200s", identity.text,
-                         subject->identity.text);
-    else if (backend->workspace && backend->workspace(backend, its->state) != subject->workspace_bytes)
-        status = kg_fail(ret_error, KG_EINVAL, "prepared once more it wants another workspace than %zu bytes",
-                         subject->workspace_bytes);
-    if (status)
-        release(backend, its->state);
-    else
-        subject->n_more++;
-    return status;
-}
-
 static void drop_ring(struct kg_subject *subject)
 {
     drop_workspaces(subject, subject->n_ring);
@@ -185,11 +152,8 @@ void kg_subject_done(struct kg_subject *subject)
 {
     if (!subject->backend)
         return;
-    while (subject->n_more > 0) {
-        subject->n_more--;
-        release(subject->more[subject->n_more].backend, subject->more[subject->n_more].state);
-    }
-    release(subject->backend, subject->state);
+    if (subject->backend->release && subject->backend->prepare)
+        subject->backend->release(subject->backend, subject->state);
     drop_ring(subject);
     free(subject->knobs);
     *subject = (struct kg_subject){ 0 };

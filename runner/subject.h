@@ -6,13 +6,6 @@
 #include "host.h"
 #include "module.h"
 
-/* The backend once more, of another image of its module: other code addresses, library handles and plans. */
-struct kg_instance {
-    const kg_backend *backend;
-    kg_call call;
-    void *state;
-};
-
 struct kg_subject {
     const kg_backend *backend;
     kg_call call;
@@ -27,8 +20,6 @@ struct kg_subject {
     struct kg_buffers *own_ring; /* freed with the subject; NULL while it uses the fixture's buffers */
     size_t workspace_bytes;
     struct kg_buffers *workspaces;             /* one for each set of the ring; NULL: the backend wants none */
-    struct kg_instance more[KG_INSTANCES - 1]; /* besides the first, which is the subject itself */
-    int n_more;                                /* instances take the sets in turns: set i is of i % (1 + n_more) */
     uint64_t staged_digest; /* of every workspace that the backend staged: all sets have the same inputs */
 };
 
@@ -37,11 +28,6 @@ struct kg_subject {
 int kg_subject_new(struct kg_host_state *host, struct kg_fixture *fixture, const kg_backend *backend,
                    const void *problem, const char *pin, struct kg_subject *ret_subject, kg_error *ret_error);
 void kg_subject_done(struct kg_subject *subject);
-
-/* Prepares it once more by `backend`, which is its backend of another image, with the configuration that the first
- * took. KG_EINVAL: it would not run the same. */
-int kg_subject_add_instance(struct kg_host_state *host, struct kg_subject *subject, const kg_backend *backend,
-                            kg_error *ret_error);
 
 /* Fresh buffers for timing, each subject its own; NULL subjects are left out. Cold cache: a ring larger than twice the
  * last-level cache, walked call by call. Warm: up to `placements` sets, one a window, since where buffers lie changes

@@ -38,7 +38,12 @@ static uint64_t seed_of(const struct worker *w, const struct kg_job_case *one)
     return kg_mix64(w->job->order_seed + one->index);
 }
 
-/* Before a block a coin decides which build is prepared first: what it allocates lies earlier. */
+/* Before a block a coin decides which build is prepared and launched first: what it allocates and loads lies earlier. */
+static bool baseline_first(const struct worker *w, const struct kg_job_case *one)
+{
+    return kg_mix64(seed_of(w, one)) & 1;
+}
+
 static int prepare(struct worker *w, struct kg_lineup *lineup, const struct kg_job_case *one, kg_error *ret_error)
 {
     int status = use_fixture(w, &one->of, ret_error);
@@ -48,9 +53,14 @@ static int prepare(struct worker *w, struct kg_lineup *lineup, const struct kg_j
                                   .module = &w->module,
                                   .baseline = w->baseline.root && !one->is_new ? &w->baseline : NULL };
     kg_error unsaid = { 0 }; /* a failure shows again when its turn comes */
-    if (!status && lineup->baseline && one->time && kg_mix64(seed_of(w, one)) & 1)
+    const bool beside = !status && lineup->baseline && one->time;
+    if (beside && baseline_first(w, one))
         (void)kg_lineup_baseline(lineup, &unsaid);
-    return status ? status : kg_lineup_case(lineup, ret_error);
+    if (!status)
+        status = kg_lineup_case(lineup, ret_error);
+    if (!status && beside && !baseline_first(w, one))
+        (void)kg_lineup_baseline(lineup, &unsaid);
+    return status;
 }
 
 /* A READY message of what is known by now. */
@@ -104,7 +114,6 @@ static int check(struct worker *w, const struct kg_job_case *one, struct kg_subj
                  uint64_t *ret_digest, kg_error *ret_error)
 {
     struct kg_figures figures;
-    kg_wire_begin(w->out, one->index, KG_CORRECTNESS);
     int status = launch_checked(w, subject, ret_digest, ret_error);
     if (status || (!one->check && *ret_digest == one->digest)) {
         *ret_right = !status;
@@ -161,6 +170,21 @@ static int blame_baseline(struct worker *w, int status, kg_error *error)
     return status;
 }
 
+/* Where code lies changes the time of a small kernel, and a first launch loads it: those of two builds follow one another
+ * with nothing loaded between them. */
+static int launch_both(struct worker *w, struct kg_lineup *lineup, kg_error *ret_error)
+{
+    const bool swapped = baseline_first(w, lineup->one);
+    int status = KG_OK;
+    for (int i = 0; i < 2 && !status && lineup->subjects[KG_LANE_BASELINE].backend; i++) {
+        const int lane = (i == 0) == swapped ? KG_LANE_BASELINE : KG_LANE_CASE;
+        status = kg_lineup_launch(lineup, lane, ret_error);
+        if (lane == KG_LANE_BASELINE)
+            status = blame_baseline(w, status, ret_error);
+    }
+    return status;
+}
+
 /* Where the baseline cannot run the case, the case is new: there is nothing to judge its time against. */
 static int add_baseline(struct worker *w, struct kg_lineup *lineup, bool *ret_new, kg_error *ret_error)
 {
@@ -184,19 +208,6 @@ static void add_anchor(struct worker *w, struct kg_lineup *lineup)
     int status = kg_lineup_anchor(lineup, &error);
     if (status && status != KG_ENOTFOUND)
         w->host.host.log(&w->host.host, "anchor: %s", error.text);
-}
-
-/* No lane falls back to one instance, nor is one left out: its times would not be what others are judged by. */
-static int add_instances(struct worker *w, struct kg_lineup *lineup, const struct kg_timing *timing,
-                         kg_error *ret_error)
-{
-    int lane = KG_LANE_CASE;
-    int status = kg_lineup_add_instances(lineup, timing, seed_of(w, lineup->one) + 2, &lane, ret_error);
-    if (status && lane == KG_LANE_BASELINE)
-        return blame_baseline(w, status, ret_error);
-    if (status && lane == KG_LANE_ANCHOR)
-        say_whose("the anchor", ret_error);
-    return status;
 }
 
 static int prepare_lanes(struct worker *w, struct kg_lineup *lineup, const struct kg_timing *timing, bool *ret_new,
@@ -225,7 +236,7 @@ static int prepare_lanes(struct worker *w, struct kg_lineup *lineup, const struc
         w->host.host.log(&w->host.host, "anchor: %s", cause.text);
         kg_lineup_drop(lineup, KG_LANE_ANCHOR);
     }
-    return status ? status : add_instances(w, lineup, timing, ret_error);
+    return status;
 }
 
 static int time_case(struct worker *w, struct kg_lineup *lineup, uint64_t digest, kg_error *ret_error)
@@ -294,6 +305,10 @@ static int run_case(struct worker *w, const struct kg_job_case *one)
     if (!status) {
         snprintf(w->ready.identity, sizeof w->ready.identity, "%s", lineup.subjects[KG_LANE_CASE].identity.text);
         tell_ready(w, &lineup);
+        kg_wire_begin(w->out, one->index, KG_CORRECTNESS);
+        status = launch_both(w, &lineup, &error);
+    }
+    if (!status) {
         status = check(w, one, &lineup.subjects[KG_LANE_CASE], &right, &digest, &error);
     }
     if (!status && right && !one->time) {

@@ -299,36 +299,6 @@ static void windows_take_turns_on_the_sets(void **state)
     block_free(&block);
 }
 
-/* Four instances of 3, 4, 5 and 6 us a call on 32 sets: their mean, also where there is time for 13 sets. */
-static void instances_take_turns_on_the_sets(void **state)
-{
-    struct fake_kernel kernels[3];
-    (void)state;
-    for (int slow = 0; slow < 2; slow++) {
-        (void)device_new(NULL);
-        subject = subject_of(&kernel, 32, false);
-        anchor = subject_of(&anchor_kernel, 32, false);
-        subject.n_more = 3;
-        for (int i = 0; i < 3; i++) {
-            kernels[i] = (struct fake_kernel){ .cost_us = 4 + i, .slow_set = -1 };
-            subject.more[i] = (struct kg_instance){ .backend = &backend, .state = &kernels[i] };
-        }
-        timing.lane_us = slow ? 13.5 * 200 : 32 * 300;
-        struct kg_block block = measured(&anchor);
-        const int sets = slow ? 12 : 32, first = fake.n_ran - 2 * (int)block.n_samples;
-        assert_int_equal(block.n_samples % sets, 0);
-        for (int i = 0; i < 2 * (int)block.n_samples; i++) {
-            const struct ran *ran = &fake.ran[first + i];
-            const int set = i / 2 % sets;
-            assert_int_equal(ran->first_set, set);
-            assert_true(ran->kernel == &anchor_kernel || ran->kernel == (set % 4 ? &kernels[set % 4 - 1] : &kernel));
-        }
-        assert_true(near(block.p50_us, 4.5) && near(block.anchor_p50_us, 5.0));
-        assert_true(near(block.log_ratio, log(3.0 * 4 * 5 * 6 / (5 * 5 * 5 * 5)) / 4));
-        block_free(&block);
-    }
-}
-
 static void without_an_anchor(void **state)
 {
     (void)state;
@@ -788,7 +758,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_pair_is_a_case_and_its_anchor),
         TEST(windows_take_turns_on_the_sets),
-        TEST(instances_take_turns_on_the_sets),
         TEST(without_an_anchor),
         TEST(the_seed_makes_the_order),
         TEST(the_device_does_not_wait),
