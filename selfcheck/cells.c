@@ -27,6 +27,7 @@ static const struct {
     [KG_ROW_HALF_LONG] = { "against, 10 us and more", 0.5, false },
     [KG_ROW_QUARTER] = { "against", 0.25, false },
     [KG_ROW_QUARTER_LONG] = { "against, 20 us, no power cap", 0.25, false },
+    [KG_ROW_QUARTER_ALLOWED] = { "20 us, no cap, floor allows", 0.25, false },
     [KG_ROW_RULE_P50] = { "one p50 against one", 0, false },
     [KG_ROW_RULE_MANN_WHITNEY] = { "Mann-Whitney, pooled", 0, false },
     [KG_ROW_RULE_STDREL] = { "mean, stdrel 0.5%", 0, false },

@@ -19,7 +19,8 @@ enum kg_trial_row {
     KG_ROW_HALF,
     KG_ROW_HALF_LONG, /* kernels of 10 us and more */
     KG_ROW_QUARTER,
-    KG_ROW_QUARTER_LONG, /* kernels of 20 us and more that are not power-limited */
+    KG_ROW_QUARTER_LONG,    /* kernels of 20 us and more that are not power-limited */
+    KG_ROW_QUARTER_ALLOWED, /* of these, cases whose own floor is at most the threshold: a run refuses others */
     KG_ROW_RULE_P50,
     KG_ROW_RULE_MANN_WHITNEY,
     KG_ROW_RULE_STDREL,
@@ -56,6 +57,7 @@ struct kg_case_cells {
     const char *key;
     enum kg_kernel_group group;
     bool is_long, is_longer; /* its gates count into KG_ROW_HALF_LONG, KG_ROW_QUARTER_LONG too */
+    double floor_pct;        /* of --against, by what its blocks showed; 0: too few of them to tell */
     struct kg_rate rates[KG_TRIAL_ROWS][KG_PLANTED];
 };
 

@@ -277,15 +277,23 @@ static void by_other_series(struct trial *t, const struct of_series *s)
 
 /* ---- against --------------------------------------------------------------------------------------------------- */
 
+/* Rows that the case's gates of `row` count into besides. */
+static unsigned finer_rows(const struct trial *t, const struct kg_case_cells *of, enum kg_trial_row row)
+{
+    if (row == KG_ROW_HALF)
+        return of->is_long ? BIT(KG_ROW_HALF_LONG) : 0;
+    if (row != KG_ROW_QUARTER || !of->is_longer)
+        return 0;
+    const bool allowed = of->floor_pct <= kg_cells_threshold_pct(&t->cells, row);
+    return BIT(KG_ROW_QUARTER_LONG) | (allowed ? BIT(KG_ROW_QUARTER_ALLOWED) : 0);
+}
+
 static void against(struct trial *t, struct kg_case_cells *of, enum kg_trial_row row)
 {
-    const unsigned finer = row == KG_ROW_HALF && of->is_long        ? BIT(KG_ROW_HALF_LONG)
-                           : row == KG_ROW_QUARTER && of->is_longer ? BIT(KG_ROW_QUARTER_LONG)
-                                                                    : 0;
     for (int planted = 0; planted < KG_PLANTED; planted++) {
         const struct question q = {
             .of = of,
-            .rows = BIT(row) | finer,
+            .rows = BIT(row) | finer_rows(t, of, row),
             .planted = planted,
             .rule = { .against = true,
                       .threshold_pct = kg_cells_threshold_pct(&t->cells, row),
@@ -318,6 +326,8 @@ static void prepare(struct trial *t)
             s->n_goldens++;
         }
     }
+    for (size_t i = 0; i < t->cells.n_cases; i++) /* both go by the first series of a case */
+        t->cells.cases[i].floor_pct = t->trials->cases[i].floor_pct[KG_JUDGE_AGAINST];
 }
 
 static void try_all(struct trial *t)
@@ -402,6 +412,8 @@ int kg_trials_of(const struct kg_series_set *set, const struct kg_trial_options 
         kg_trials_done(&trials);
         return kg_fail(ret_error, KG_ENOMEM, "out of memory for gates");
     }
+    trials.n_cases =
+        kg_case_noises_of(set, options->max_blocks, options->drawn ? t.cells.threshold_pct : -1, trials.cases);
     prepare(&t);
     try_all(&t);
     kg_cells_sum(&t.cells, trials.rows, trials.by_case);
@@ -409,8 +421,6 @@ int kg_trials_of(const struct kg_series_set *set, const struct kg_trial_options 
     free_room(&t);
     trials.n_starts = count_distinct(set, offsetof(struct kg_series, start));
     trials.n_cards = count_distinct(set, offsetof(struct kg_series, uuid));
-    trials.n_cases =
-        kg_case_noises_of(set, options->max_blocks, options->drawn ? t.cells.threshold_pct : -1, trials.cases);
     trials.n_spreads = kg_card_spreads_of(set, trials.spreads);
     *ret_trials = trials;
     return KG_OK;
