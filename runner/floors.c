@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "file_replace.h"
-#include "host.h"
+#include "folder.h"
 #include "json.h"
 
 static const char *const judge_names[KG_JUDGES] = {
@@ -235,8 +235,9 @@ int kg_floors_update(const char *cache_folder, const struct kg_floor *items, siz
 {
     struct kg_floors floors = { .count = 0 };
     int lock = -1;
-    kg_make_folders(cache_folder);
-    int status = kg_folder_lock(cache_folder, &lock, ret_error);
+    int status = kg_folder_make(cache_folder, ret_error);
+    if (!status)
+        status = kg_folder_lock(cache_folder, &lock, ret_error);
     if (!status)
         status = kg_floors_load(cache_folder, &floors, ret_error);
     for (size_t i = 0; i < count && !status; i++)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "field.h"
+#include "folder.h"
 #include "random.h"
 
 static const struct kg_host_state *state_of(const kg_host *host)
@@ -87,26 +88,12 @@ static int cache_read(const kg_host *host, const char *key, char **ret_text)
     return KG_OK;
 }
 
-void kg_make_folders(const char *path)
-{
-    char part[4096];
-    snprintf(part, sizeof part, "%s", path);
-    for (char *c = part + 1; *c; c++) {
-        if (*c == '/') {
-            *c = '\0';
-            mkdir(part, 0777);
-            *c = '/';
-        }
-    }
-    mkdir(part, 0777);
-}
-
 static int cache_write(const kg_host *host, const char *key, const char *text)
 {
     char path[4096], temporary[4200];
     if (cache_path(host, key, path, sizeof path))
         return KG_ENOTFOUND;
-    kg_make_folders(state_of(host)->cache);
+    (void)kg_folder_make(state_of(host)->cache, NULL); /* opening the file says it better */
     snprintf(temporary, sizeof temporary, "%s.%d", path, (int)getpid());
     FILE *file = fopen(temporary, "we");
     if (!file)

@@ -22,9 +22,6 @@ struct kg_host_state {
     size_t n_open;
 };
 
-/* Folders of a path, as far as they can be made: what fails shows when a file is opened there. */
-void kg_make_folders(const char *path);
-
 void kg_host_init(struct kg_host_state *state);
 void kg_host_done(struct kg_host_state *state); /* closes the backends, last opened first */
 

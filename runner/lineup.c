@@ -109,7 +109,8 @@ int kg_lineup_identity(struct kg_lineup *l, int lane, char *ret_text, size_t siz
         snprintf(ret_text, size, "%s", subject->identity.text);
         return KG_OK;
     }
-    status = kg_identity_of(context, l->baseline ? l->baseline : l->module, subject, &launch, text, sizeof text, ret_error);
+    status =
+        kg_identity_of(context, l->baseline ? l->baseline : l->module, subject, &launch, text, sizeof text, ret_error);
     if (status)
         return status;
     const bool other = lane == KG_LANE_BASELINE && strcmp(subject->backend->name, running);

@@ -44,7 +44,14 @@ static inline bool kg_case_timed(const struct kg_case *of)
     return !of->suite->time.off && !of->backend->untimed;
 }
 
-enum kg_phase { KG_NOT_RUN, KG_PREPARE, KG_CORRECTNESS, KG_TIMING, KG_DONE };
+enum kg_phase {
+    KG_NOT_RUN,
+    KG_PREPARE,
+    KG_BASELINE_LAUNCH, /* --against: its first */
+    KG_CORRECTNESS,
+    KG_TIMING,
+    KG_DONE
+};
 
 /* What became of a case before judging. */
 enum kg_outcome {

@@ -8,7 +8,9 @@
 #include "process.h"
 #include "wire.h"
 
-static const char *const phase_names[] = { "start", "prepare", "correctness", "timing", "end" };
+static const char *const phase_names[] = {
+    "start", "prepare", "the baseline's launch", "correctness", "timing", "end"
+};
 
 struct pump {
     const struct kg_job *job;
@@ -24,6 +26,7 @@ static void blame(struct pump *p, size_t place, const char *what)
 {
     struct kg_result *result = &p->results[p->job->cases[place].index];
     result->outcome = KG_BROKEN;
+    result->baseline_broken = result->phase == KG_BASELINE_LAUNCH;
     snprintf(result->note, sizeof result->note, "%s during %s", what, phase_names[result->phase]);
     p->ended[place] = true;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "command_line.h"
+#include "folder.h"
 #include "kg_build.h"
 #include "lock.h"
 #include "lost.h"
@@ -93,17 +94,11 @@ static int check_required(const struct kg_session *s, kg_error *ret_error)
 
 /* ---- folders ---- */
 
-static bool is_folder(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
-
 void kg_session_find_expectations(const struct kg_options *options, char ret_folder[KG_PATH_SIZE])
 {
     char exe[KG_PATH_SIZE];
     snprintf(ret_folder, KG_PATH_SIZE, "%s", options->expectations ? options->expectations : "expectations");
-    if (options->expectations || is_folder(ret_folder))
+    if (options->expectations || kg_folder_exists(ret_folder))
         return;
     ssize_t length = readlink("/proc/self/exe", exe, sizeof exe - 64);
     if (length <= 0)
@@ -111,7 +106,7 @@ void kg_session_find_expectations(const struct kg_options *options, char ret_fol
     exe[length] = '\0';
     char *slash = strrchr(exe, '/');
     snprintf(slash, 64, "/../share/kgate/expectations");
-    if (is_folder(exe))
+    if (kg_folder_exists(exe))
         snprintf(ret_folder, KG_PATH_SIZE, "%s", exe);
 }
 
@@ -140,8 +135,9 @@ static int make_folder(struct kg_session *s, kg_error *ret_error)
     const char *output = s->options->output;
     char stamp[32];
     kg_session_utc(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ");
-    if (mkdir(output, 0777) && errno != EEXIST)
-        return kg_fail(ret_error, KG_EIO, "cannot make output folder %s: %s", output, strerror(errno));
+    int status = kg_folder_make(output, ret_error);
+    if (status)
+        return status;
     for (int number = 1; number < 1000; number++) {
         char suffix[16] = "";
         if (number > 1)
@@ -154,7 +150,7 @@ static int make_folder(struct kg_session *s, kg_error *ret_error)
         if (mkdir(s->folder, 0777) == 0)
             return KG_OK;
         if (errno != EEXIST)
-            return kg_fail(ret_error, KG_EIO, "cannot make output folder %s: %s", s->folder, strerror(errno));
+            return kg_fail(ret_error, KG_EIO, "cannot make folder %s: %s", s->folder, strerror(errno));
     }
     return kg_fail(ret_error, KG_EIO, "cannot make an output folder in %s", output);
 }

@@ -40,8 +40,8 @@ int kg_subject_check_workspace(const struct kg_subject *subject, int at, kg_erro
     return status;
 }
 
-/* The first set's digest is what the others are held to. */
-static int stage(struct kg_subject *s, kg_context *context, int at, kg_error *ret_error)
+/* `first`: its digest is what the others are held to. */
+static int stage(struct kg_subject *s, kg_context *context, int at, bool first, kg_error *ret_error)
 {
     kg_tensor room[KG_MAX_TENSORS + 1];
     if (!s->backend->stage)
@@ -50,7 +50,7 @@ static int stage(struct kg_subject *s, kg_context *context, int at, kg_error *re
     int status = s->backend->stage(s->backend, s->state, call_tensors(s, at, room), stream, ret_error);
     if (!status)
         status = context->ops->synchronize(context, ret_error);
-    if (!status && !s->own_ring)
+    if (!status && first)
         status = kg_buffers_digest(&s->workspaces[at], KG_WORKSPACE, &s->staged_digest, ret_error);
     return status ? status : kg_subject_check_workspace(s, at, ret_error);
 }
@@ -125,7 +125,7 @@ int kg_subject_new(struct kg_host_state *host, struct kg_fixture *fixture, const
         if (!status)
             status = fill_workspace(s, context, 0, ret_error);
         if (!status)
-            status = stage(s, context, 0, ret_error);
+            status = stage(s, context, 0, true, ret_error);
         if (status) {
             kg_subject_done(s);
             return status;
@@ -195,7 +195,7 @@ static int fill_set(const struct kg_fixture *fixture, struct kg_subject *subject
         status = kg_buffers_poison(set, ret_error);
     if (!status)
         status = fill_workspace(subject, fixture->context, at, ret_error);
-    return status ? status : stage(subject, fixture->context, (int)at, ret_error);
+    return status ? status : stage(subject, fixture->context, (int)at, false, ret_error);
 }
 
 int kg_subjects_make_rings(struct kg_subject *const *subjects, int count, const struct kg_fixture *fixture, bool cold,
@@ -222,4 +222,15 @@ int kg_subjects_make_rings(struct kg_subject *const *subjects, int count, const 
             status = fill_set(fixture, there[kg_order_lane(n, orders[set], i)], set, ret_error);
     free(orders);
     return status;
+}
+
+int kg_subject_exchange_inputs(struct kg_subject *subject, const struct kg_fixture *other, kg_error *ret_error)
+{
+    int status = KG_OK;
+    for (int at = 0; at < subject->n_ring && !status; at++) {
+        status = kg_buffers_copy_inputs(&subject->own_ring[at], &other->buffers, ret_error);
+        if (!status)
+            status = stage(subject, other->context, at, at == 0, ret_error);
+    }
+    return status ? status : other->context->ops->synchronize(other->context, ret_error);
 }

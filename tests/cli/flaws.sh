@@ -60,9 +60,19 @@ done
 gate run --module "$broken" 'late/*' --format json --timer event --samples 20 --warmup 5
 expect 'timed calls: status' "$status" 1
 caught late/plain/s0/first_only ERROR 'the timed calls gave another output than the checked one'
+for flaw in remembers leaves; do
+    caught "late/plain/s0/$flaw" ERROR 'on other inputs the timed calls gave a wrong output'
+done
 expect 'timed calls: the case beside it' "$(verdict late/plain/s0/good)" UNGATED
 gate run --module "$broken" 'late/*/first_only' --no-time
 expect 'timed calls: not seen when nothing is timed' "$status" 0
+
+for options in '--l2 cold' '--l2 warm'; do # graph windows, the usual timer
+    # shellcheck disable=SC2086 # two words
+    gate run --module "$broken" 'late/*/remembers' 'late/*/leaves' $options --format json
+    caught late/plain/s0/remembers ERROR 'on other inputs the timed calls gave a wrong output'
+    caught late/plain/s0/leaves ERROR 'on other inputs the timed calls gave a wrong output'
+done
 
 # ---- failures that a table announces ----
 

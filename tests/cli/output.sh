@@ -91,6 +91,13 @@ rm -rf results
 gate run --module "$broken" $one --output elsewhere_altogether
 expect '--output' "$(ls elsewhere_altogether/latest/junit.xml)" elsewhere_altogether/latest/junit.xml
 expect '--output: and nothing else' "$([ -e results ] && echo there)" ''
+mkdir there
+for folder in not/yet/there there/not/yet/ "$scratch//not/now/."; do
+    gate run --module "$broken" $one --output "$folder"
+    expect "--output $folder: status" "$status" 0
+    expect "--output $folder" "$(ls "$folder/latest/junit.xml" || true)" "$folder/latest/junit.xml"
+done
+expect '--output: mode of the folders above it' "$(stat -c %a not not/yet not/yet/there | uniq)" "$(stat -c %a there)"
 junit elsewhere_altogether/latest/junit.xml 1
 expect_in 'text: the case' out 'plain/s0  good'
 expect_in 'text: the sum' out '1 passed, 0 skipped of 1'

@@ -31,7 +31,7 @@ expect 'record with a timeout: status' "$status" 0
 expect_in 'record with a timeout: says so' out 'stopped early'
 expect 'record with a timeout: what was measured is there' "$(jq '.blocks > 0' late.jsonl)" true
 
-gate selfcheck --module "$broken" output/plain/s0/zero late/plain --rounds 3 --record wrong.jsonl
+gate selfcheck --module "$broken" output/plain/s0/zero late/plain/s0/good late/plain/s0/first_only --rounds 3 --record wrong.jsonl
 expect 'a wrong case: status' "$status" 1
 expect_in 'a wrong case: is left out' err 'kgate: output/plain/s0/zero is left out: its output is wrong'
 expect 'a wrong case: the others are recorded' "$(jq -r .key wrong.jsonl)" late/plain/good

@@ -20,6 +20,13 @@ expect ERROR process/plain/s0/{overrun,underrun,input,crash,hang,exits,error}
 expect SKIP process/plain/s0/refuses
 expect PASS output/plain/s0/good output/faint/s0/good process/plain/s0/good
 
+# Right when checked, wrong when timed: on other inputs, in the very windows that were timed.
+status 1 "${run[@]}" --module "$broken" late
+expect ERROR late/plain/s0/{remembers,leaves}
+expect UNGATED late/plain/s0/good
+[ "$(grep -c 'on other inputs the timed calls gave a wrong output' "$work/results/latest/comparison.csv")" = 2 ] ||
+    fail "late: another reason than the other inputs"
+
 status 0 "${run[@]}" --module "$broken" speed --bless --reason "the right kernel" --allow-dirty
 status 0 "${run[@]}" --module "$broken" speed
 expect PASS speed/big/s0/good speed/big/s0/knobbed

@@ -34,6 +34,8 @@ enum flaw {
     FLAW_EXIT,       /* exit(0), as if all were well */
     FLAW_SLOW,       /* 30% more work */
     FLAW_FIRST_ONLY, /* right in its first call, writes nothing later */
+    FLAW_REMEMBERS,  /* copies what its first call wrote */
+    FLAW_LEAVES,     /* computes only where the output holds poison */
     FLAW_ERROR,      /* launch returns an error */
     FLAW_REFUSES,    /* supports() says no */
 };

@@ -69,6 +69,8 @@ BACKEND(input, FLAW_INPUT);
 BACKEND(crash, FLAW_CRASH);
 BACKEND(hang, FLAW_HANG);
 BACKEND(exits, FLAW_EXIT);
+BACKEND(remembers, FLAW_REMEMBERS);
+BACKEND(leaves, FLAW_LEAVES);
 BACKEND(error, FLAW_ERROR);
 static const kg_backend refuses = { .name = "refuses", .device = KG_CUDA, .supports = refuse, .launch = launch,
                                     .data = &(const struct flawed){ FLAW_NONE } };
@@ -101,7 +103,11 @@ static const kg_suite speed = { .name = "speed", .op = &series_op, .shapes = KG_
                                 .seeds = KG_LIST(seeds), .backends = KG_LIST(speed_backends), .anchor = &good,
                                 .gates = GATES };
 
-static const kg_suite *const suites[] = { &output, &process, &speed };
+static const kg_backend *const late_backends[] = { &good, &remembers, &leaves };
+static const kg_suite late = { .name = "late", .op = &series_op, .shapes = KG_TABLE(one_shape),
+                               .seeds = KG_LIST(seeds), .backends = KG_LIST(late_backends), .gates = GATES };
+
+static const kg_suite *const suites[] = { &output, &process, &speed, &late };
 
 int series_reference_cuda(const void *problem, const kg_device *device, const kg_tensor *tensors, void *stream,
                           kg_error *ret_error)

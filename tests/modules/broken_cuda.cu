@@ -31,6 +31,28 @@ extern "C" __global__ void slow_kernel(const float *x, float *y, int64_t n, int 
     y[i] = again == 12345.678f ? 0.0f : series(x[i], terms);
 }
 
+#define MOST_KEPT 65536 /* elements of the only shape that is kept */
+
+/* Computes an element once, whatever it is called with later. */
+extern "C" __global__ void remember_kernel(const float *x, float *y, int64_t n, int terms)
+{
+    static __device__ float kept[MOST_KEPT];
+    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n || i >= MOST_KEPT)
+        return;
+    if (kept[i] == 0)
+        kept[i] = series(x[i], terms);
+    y[i] = kept[i];
+}
+
+/* Computes where the output holds poison. */
+extern "C" __global__ void leave_kernel(const float *x, float *y, int64_t n, int terms)
+{
+    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n && isnan(y[i]))
+        y[i] = series(x[i], terms);
+}
+
 extern "C" __global__ void poke_kernel(float *where, float value)
 {
     *where = value;
@@ -67,6 +89,10 @@ extern "C" int broken_cuda_launch(enum flaw flaw, float *x, float *y, int64_t n,
         return 0;
     if (flaw == FLAW_SLOW)
         slow_kernel<<<grid(n), THREADS, 0, s>>>(x, y, n, TERMS);
+    else if (flaw == FLAW_REMEMBERS)
+        remember_kernel<<<grid(n), THREADS, 0, s>>>(x, y, n, TERMS);
+    else if (flaw == FLAW_LEAVES)
+        leave_kernel<<<grid(n), THREADS, 0, s>>>(x, y, n, TERMS);
     else
         series_kernel<<<grid(n), THREADS, 0, s>>>(x, y, flaw == FLAW_HALF ? n / 2 : n, TERMS);
     switch (flaw) {

@@ -223,7 +223,7 @@ static struct kg_block measured_with(struct kg_subject *its_baseline, struct kg_
     struct kg_block block = { 0 };
     kg_error error = { 0 };
     struct kg_subject *const subjects[KG_LANES] = { &subject, its_baseline, its_anchor, its_planted };
-    if (kg_measure_block(&fake.base, subjects, planted_pct, &timing, 11, &block, &error))
+    if (kg_measure_block(&fake.base, subjects, planted_pct, &timing, 11, NULL, &block, &error))
         fail_msg("not measured: %s", error.text);
     assert_int_equal(fake.n_windows, 0);
     assert_int_equal(fake.n_flying, 0);
@@ -322,7 +322,8 @@ static void the_seed_makes_the_order(void **state)
         (void)device_new(NULL);
         struct kg_block block = { 0 };
         struct kg_subject *const subjects[KG_LANES] = { [KG_LANE_CASE] = &subject, [KG_LANE_ANCHOR] = &anchor };
-        assert_int_equal(kg_measure_block(&fake.base, subjects, 0, &timing, i < 2 ? 11 : 12, &block, NULL), KG_OK);
+        assert_int_equal(kg_measure_block(&fake.base, subjects, 0, &timing, i < 2 ? 11 : 12, NULL, &block, NULL),
+                         KG_OK);
         for (int pair = 0; pair < 48; pair++)
             first[i > 0][pair] = fake.ran[fake.n_ran - 96 + 2 * pair].kernel == &anchor_kernel;
         block_free(&block);
@@ -434,7 +435,7 @@ static void a_planted_lane_is_slower_by_that(void **state)
     struct kg_block block = { 0 };
     kg_error error = { 0 };
     struct kg_subject *const subjects[KG_LANES] = { &subject, &baseline, NULL, &planted };
-    assert_int_equal(kg_measure_block(&fake.base, subjects, 3, &timing, 11, &block, &error), KG_EDEVICE);
+    assert_int_equal(kg_measure_block(&fake.base, subjects, 3, &timing, 11, NULL, &block, &error), KG_EDEVICE);
     assert_string_equal(error.text, "a planted spin of 20.1 us took no time");
     assert_int_equal(fake.n_windows, 0);
     (void)device_new(NULL);
@@ -474,7 +475,7 @@ static void planted_on_the_cpu(void **state)
     kg_error error = { 0 };
     struct kg_block block = { 0 };
     assert_int_equal(kg_device_open(KG_CPU, 0, &cpu, &error), KG_OK);
-    assert_int_equal(kg_measure_block(cpu, subjects, 50, &timing, 5, &block, &error), KG_OK);
+    assert_int_equal(kg_measure_block(cpu, subjects, 50, &timing, 5, NULL, &block, &error), KG_OK);
     print_message("planted 50%%: read %.2f%%; a copy: %+.2f%%; busy %.1f of %.1f ms\n", 100 * expm1(block.log_planted),
                   100 * expm1(block.log_against), 1e-3 * block.busy_us, 1e-3 * block.span_us);
     assert_true(block.log_planted > log(1.35) && block.log_planted < log(1.65));
@@ -643,7 +644,7 @@ static void every_failure_is_clean(void **state)
             timing.timer = event ? KG_TIMER_EVENT : KG_TIMER_GRAPH;
             timing.samples = timing.warmup = 200;
             struct kg_subject *const subjects[KG_LANES] = { &subject, &baseline, &anchor, &planted };
-            status = kg_measure_block(&fake.base, subjects, 1, &timing, 1, &block, &error);
+            status = kg_measure_block(&fake.base, subjects, 1, &timing, 1, NULL, &block, &error);
             assert_int_equal(fake.n_windows, 0);
             if (status == KG_OK) {
                 block_free(&block);

@@ -1,5 +1,6 @@
-/* test_subject.c -- staging: once a buffer set, before its first launch, and launches find what was staged; and the ring
- * of sets that calls of a cold cache walk. The op copies x to y; its backend stages x * 2 and writes half of that. */
+/* test_subject.c -- staging: once a buffer set, before its first launch, and launches find what was staged; and the
+ * ring of sets that calls of a cold cache walk. The op copies x to y; its backend stages x * 2 and writes half of that.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -151,6 +152,36 @@ static void a_failure_to_stage_is_one_to_prepare(void **state)
     assert_null(subject.backend);
 }
 
+/* Another seed's inputs in every set, staged once more; the outputs stay until the next launch. */
+static void exchanged_inputs_are_staged_anew(void **state)
+{
+    (void)state;
+    kg_error error = { 0 };
+    struct kg_fixture other;
+    struct kg_case of = fixture.of;
+    of.seed = 1;
+    assert_int_equal(kg_fixture_new(context, &of, &other, &error), KG_OK);
+    const float *before = fixture.buffers.tensors[0].data, *after = other.buffers.tensors[0].data;
+    assert_memory_not_equal(before, after, N * sizeof *before);
+    assert_int_equal(open_subject(&error), KG_OK);
+    assert_int_equal(make_ring(3, &error), KG_OK);
+    for (subject.place = 0; subject.place < 3; subject.place++)
+        assert_int_equal(kg_subject_launch(&subject, 0, NULL, &error), KG_OK);
+
+    assert_int_equal(kg_subject_exchange_inputs(&subject, &other, &error), KG_OK);
+    assert_int_equal(n_staged, 1 + 3 + 3);
+    for (subject.place = 0; subject.place < 3; subject.place++) {
+        const struct kg_buffers *set = &subject.ring[subject.place];
+        assert_int_equal(kg_subject_check_workspace(&subject, (int)subject.place, &error), KG_OK);
+        assert_memory_equal(set->tensors[1].data, before, N * sizeof *before);
+        assert_int_equal(kg_subject_launch(&subject, 0, NULL, &error), KG_OK);
+        assert_memory_equal(set->tensors[1].data, after, N * sizeof *after);
+    }
+    drifts_at = n_staged + 2;
+    assert_int_equal(kg_subject_exchange_inputs(&subject, &fixture, &error), KG_EDEVICE);
+    kg_fixture_done(&other);
+}
+
 /* Whatever a call touched last has been pushed out by the sets of the calls between. */
 static void a_cold_ring_is_larger_than_the_cache(void **state)
 {
@@ -177,6 +208,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_was_staged_must_stay, begin, end),
         cmocka_unit_test_setup_teardown(sets_of_the_same_inputs_are_staged_alike, begin, end),
         cmocka_unit_test_setup_teardown(a_failure_to_stage_is_one_to_prepare, begin, end),
+        cmocka_unit_test_setup_teardown(exchanged_inputs_are_staged_anew, begin, end),
         cmocka_unit_test_setup_teardown(a_cold_ring_is_larger_than_the_cache, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
