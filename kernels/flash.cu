@@ -493,8 +493,7 @@ template <typename T, typename TILE> static flash_kernel_info describe()
     return { (const void *)flash_kernel<T, TILE>, TILE::ROWS, TILE::THREADS, TILE::SHARED_BYTES };
 }
 
-/* Measured on an H200, see docs/kernels.md. Shared memory stays under the 99 KB of sm_86 and
- * sm_89. */
+/* Measured on an H200, see docs/kernels.md. Shared memory stays under the 99 KB of sm_86 and sm_89. */
 struct flash_tiles_64 { /*        D  warps strips groups cols keep Q blocks */
     using split4 = flash_tile<64, 2, 1, 4, 32, true, 1>;
     using split2 = flash_tile<64, 4, 1, 2, 64, true, 1>;
