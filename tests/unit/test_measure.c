@@ -299,6 +299,52 @@ static void windows_take_turns_on_the_sets(void **state)
     block_free(&block);
 }
 
+static int ran_before, interlude_says;
+
+static int note_interlude(void *argument, kg_error *ret_error)
+{
+    assert_ptr_equal(argument, &ran_before);
+    assert_int_equal(fake.n_flying, 0);
+    assert_true(fake.n_windows > 0); /* the windows are still there */
+    ran_before = fake.n_ran;
+    return interlude_says ? kg_fail(ret_error, interlude_says, "no more") : KG_OK;
+}
+
+/* After it the case's windows, and only they, once each and set by set; the block's figures are of before. */
+static void an_interlude_may_replay_the_case(void **state)
+{
+    (void)state;
+    struct kg_subject *const subjects[KG_LANES] = { &subject, NULL, &anchor, NULL };
+    struct kg_interlude interlude = { note_interlude, &ran_before, true };
+    struct kg_block block = { 0 };
+    kg_error error = { 0 };
+    interlude_says = KG_OK;
+    assert_int_equal(kg_measure_block(&fake.base, subjects, 0, &timing, 11, &interlude, &block, &error), KG_OK);
+    assert_int_equal(fake.n_ran - ran_before, 4);
+    for (int i = 0; i < 4; i++) {
+        const struct ran *ran = &fake.ran[ran_before + i];
+        assert_true(ran->kernel == &kernel && ran->first_set == i && ran->last_set == i && ran->calls == block.calls);
+    }
+    assert_int_equal(fake.n_windows, 0);
+    block_free(&block);
+
+    interlude.replay = false;
+    fake.n_states = 0;
+    assert_int_equal(kg_measure_block(&fake.base, subjects, 0, &timing, 11, &interlude, &block, &error), KG_OK);
+    assert_int_equal(fake.n_ran, ran_before);
+    block_free(&block);
+
+    interlude_says = KG_EDEVICE;
+    interlude.replay = true;
+    fake.n_states = 0;
+    block = (struct kg_block){ 0 };
+    assert_int_equal(kg_measure_block(&fake.base, subjects, 0, &timing, 11, &interlude, &block, &error), KG_EDEVICE);
+    assert_string_equal(error.text, "no more");
+    assert_int_equal(fake.n_ran, ran_before);
+    assert_int_equal(fake.n_windows, 0);
+    assert_null(block.samples_us);
+}
+
 static void without_an_anchor(void **state)
 {
     (void)state;
@@ -759,6 +805,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_pair_is_a_case_and_its_anchor),
         TEST(windows_take_turns_on_the_sets),
+        TEST(an_interlude_may_replay_the_case),
         TEST(without_an_anchor),
         TEST(the_seed_makes_the_order),
         TEST(the_device_does_not_wait),
