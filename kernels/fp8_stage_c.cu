@@ -41,6 +41,25 @@
 #define JOIN(a, b) JOIN_(a, b)
 #define KERNEL JOIN(STAGE_C_NAME, _kernel)
 #define ENQUEUE JOIN(STAGE_C_NAME, _enqueue)
+#define TOGGLES JOIN(STAGE_C_NAME, _toggles)
+
+/* What reports say of the binary is what it was compiled with. */
+#define TEXT_(x) #x
+#define TEXT(x) TEXT_(x)
+#if STAGE_C_E4M3
+#define CODE "e4m3"
+#else
+#define CODE "linear"
+#endif
+#if STAGE_C_DEBUG_PRINT
+#define PRINTS ",debug_print=1"
+#else
+#define PRINTS ""
+#endif
+extern "C" {
+extern const char TOGGLES[];
+const char TOGGLES[] = "code=" CODE ",kv_lut=" TEXT(STAGE_C_KV_LUT) ",cp_async=" TEXT(STAGE_C_CP_ASYNC) PRINTS;
+}
 
 #define D STAGE_C_D
 #define TILE STAGE_C_TILE

@@ -6,27 +6,25 @@
  */
 #include "fp8_stage_c.h"
 
-#define VARIANT(id, encoder, prints, its_toggles, its_help)                                                            \
+#define VARIANT(id, encoder, prints, its_help)                                                                         \
     stage_c_enqueue_fn id##_enqueue; /* of fp8_stage_c.cu, compiled with -DSTAGE_C_NAME=id */                          \
+    extern const char id##_toggles[];                                                                                  \
     const kg_backend id = { .name = #id,                                                                               \
                             .help = its_help,                                                                          \
                             .data = &(const struct stage_c_variant){ id##_enqueue, encoder, prints },                  \
-                            .toggles = its_toggles,                                                                    \
+                            .toggles = id##_toggles,                                                                   \
                             .untimed = prints,                                                                         \
                             STAGE_C_BACKEND }
 
-VARIANT(stage_c, fp8_encode_linear, false, "code=linear,kv_lut=0,cp_async=1", "WMMA on linear 8-bit codes");
-VARIANT(stage_c_lut, fp8_encode_linear, false, "code=linear,kv_lut=1,cp_async=1", "the same, K and V decoded by table");
-VARIANT(stage_c_nocp, fp8_encode_linear, false, "code=linear,kv_lut=0,cp_async=0", "the same, without cp.async");
-VARIANT(stage_c_lut_nocp, fp8_encode_linear, false, "code=linear,kv_lut=1,cp_async=0",
-        "the same, by table, without cp.async");
+VARIANT(stage_c, fp8_encode_linear, false, "WMMA on linear 8-bit codes");
+VARIANT(stage_c_lut, fp8_encode_linear, false, "the same, K and V decoded by table");
+VARIANT(stage_c_nocp, fp8_encode_linear, false, "the same, without cp.async");
+VARIANT(stage_c_lut_nocp, fp8_encode_linear, false, "the same, by table, without cp.async");
 
-VARIANT(stage_c_e4m3, fp8_encode_e4m3, false, "code=e4m3,kv_lut=0,cp_async=1", "WMMA on e4m3 codes");
-VARIANT(stage_c_e4m3_lut, fp8_encode_e4m3, false, "code=e4m3,kv_lut=1,cp_async=1",
-        "the same, K and V decoded by table");
-VARIANT(stage_c_e4m3_nocp, fp8_encode_e4m3, false, "code=e4m3,kv_lut=0,cp_async=0", "the same, without cp.async");
-VARIANT(stage_c_e4m3_lut_nocp, fp8_encode_e4m3, false, "code=e4m3,kv_lut=1,cp_async=0",
-        "the same, by table, without cp.async");
+VARIANT(stage_c_e4m3, fp8_encode_e4m3, false, "WMMA on e4m3 codes");
+VARIANT(stage_c_e4m3_lut, fp8_encode_e4m3, false, "the same, K and V decoded by table");
+VARIANT(stage_c_e4m3_nocp, fp8_encode_e4m3, false, "the same, without cp.async");
+VARIANT(stage_c_e4m3_lut_nocp, fp8_encode_e4m3, false, "the same, by table, without cp.async");
 
-VARIANT(stage_c_debug_print, fp8_encode_linear, true, "code=linear,kv_lut=0,cp_async=1,debug_print=1",
+VARIANT(stage_c_debug_print, fp8_encode_linear, true,
         "stage_c that tells the log what it computes for the first query; never timed");
