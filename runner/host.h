@@ -5,7 +5,7 @@
 
 #include "kgate.h"
 
-#define KG_MAX_BACKENDS 256 /* open ones, of all images of a module */
+#define KG_MAX_BACKENDS 256 /* open ones, of two builds */
 #define KG_MAX_KNOBS 16
 
 struct kg_host_state {

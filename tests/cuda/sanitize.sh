@@ -21,9 +21,12 @@ ours() {
     local tile
     for tile in 32_split4 64_split2 64 128; do
         echo "sdpa_parity/*_b1_causal_gqa_s17 sdpa_parity/*_b1_full_gqa_s77 --backend flash --knob tile=$tile"
+        # Three steps of 128 keys, the last one cut: the copies run ahead only where there is a next step.
+        echo "sdpa_parity/*_b1_causal_gqa_s17 --set H=2 --set Hkv=1 --set S=300 --backend flash --knob tile=$tile"
     done
     echo 'sdpa_parity/*_b1_causal_gqa_s17 sdpa_parity/*_b1_full_gqa_s77 --backend fa1'
     echo 'kns=softmax sdpa_parity/*_d64_b1_causal_gqa_s17 sdpa_parity/*_d64_b1_full_gqa_s77 --backend math'
+    echo 'kns=softmax sdpa_parity/*_d64_b1_full_gqa_s77 --set H=2 --set Hkv=1 --set Skv=1100 --backend math'
     echo 'fa_s512/b1h8 fa_s512/b1h8_causal --set H=2 --set S=64,77 --set Skv=33 --backend fa_v3_32x64,fa_v3_32x32,fa_v3_48x64,fa_v3_repaired'
     echo 'fp8_sdpa/small fp8_sdpa_e4m3/small --seed 0 --exclude */math'
     echo 'fp8_sdpa/small fp8_sdpa_e4m3/small --seed 0 --set S=77 --set Skv=45 --exclude */math'

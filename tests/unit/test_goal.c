@@ -26,7 +26,7 @@ static struct kg_trials good(void)
     trials.rows[KG_ROW_CARD_ALLOWED].rates[5] = (struct kg_rate){ .slow = 99, .pass = 1 };
     trials.rows[KG_ROW_AGAINST].rates[0].pass = 3000;
     trials.rows[KG_ROW_AGAINST].rates[4].slow = trials.rows[KG_ROW_AGAINST].rates[5].slow = 300;
-    trials.rows[KG_ROW_HALF_LONG].rates[2].slow = trials.rows[KG_ROW_QUARTER_ALLOWED].rates[1].slow = 100;
+    trials.rows[KG_ROW_HALF_LONG].rates[2].slow = trials.rows[KG_ROW_QUARTER_LONG].rates[1].slow = 100;
     trials.rows[KG_ROW_CARD_ALL].resampled = trials.rows[KG_ROW_CARD_ALLOWED].resampled = true;
     trials.rows[KG_ROW_GOLDEN_ALL].resampled = true;
     noises[0] = (struct kg_case_noise){ .series = &series, .clear_s = 0.5 };
@@ -74,8 +74,8 @@ static void one_more_or_less_is_not(void **state)
         { KG_ROW_AGAINST, 0, { .pass = 9999, .slow = 1 }, KG_GOAL_MISSED },
         { KG_ROW_AGAINST, 4, { .slow = 300, .fast = 1 }, KG_GOAL_MISSED },
         { KG_ROW_HALF_LONG, 2, { .slow = 98, .pass = 2 }, KG_GOAL_MISSED },
-        { KG_ROW_QUARTER_ALLOWED, 1, { .slow = 99 }, KG_GOAL_FEW },
-        { KG_ROW_QUARTER_ALLOWED, 1, { .slow = 98, .unsure = 2 }, KG_GOAL_MISSED },
+        { KG_ROW_QUARTER_LONG, 1, { .slow = 99 }, KG_GOAL_FEW },
+        { KG_ROW_QUARTER_LONG, 1, { .slow = 98, .unsure = 2 }, KG_GOAL_MISSED },
     };
     (void)state;
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {

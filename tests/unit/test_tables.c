@@ -95,12 +95,27 @@ static void kernels_have_figures(void **state)
     }
 }
 
+/* What only this suite asks for, in a module that has it with its CUDA backends: a creep of 2%, and flash against
+ * cuDNN. */
+static void fa_s512_asks_for_more(void **state)
+{
+    (void)state;
+    const kg_suite *suite = kg_module_suite(module.root, "fa_s512");
+    if (!suite)
+        skip();
+    assert_true(suite->time.creep_pct == 2);
+    assert_non_null(suite->contest.ours);
+    assert_non_null(suite->contest.baseline);
+    assert_string_equal(suite->contest.ours->name, "flash");
+    assert_string_equal(suite->contest.baseline->name, "cudnn");
+}
+
 int main(int argc, char *argv[])
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(zeros_are_refused),    cmocka_unit_test(share_fires_alone),
         cmocka_unit_test(names_are_backends),   cmocka_unit_test(choosers_choose_from_their_suite),
-        cmocka_unit_test(kernels_have_figures),
+        cmocka_unit_test(kernels_have_figures), cmocka_unit_test(fa_s512_asks_for_more),
     };
     kg_error error = { 0 };
     if (argc != 2 || kg_module_open(argv[1], &module, &error)) {
