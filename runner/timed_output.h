@@ -9,6 +9,7 @@ struct kg_timed_output {
     struct kg_fixture *fixture;
     struct kg_fixture *other;              /* of the same problem and another seed; NULL: not asked on other inputs */
     struct kg_subject *subject, *baseline; /* baseline NULL: none */
+    bool single;                           /* the windows run again are one call, on the first set */
     uint64_t digest;                       /* of the checked output */
     bool baseline_wrong;                   /* what failed is the baseline's output */
 };

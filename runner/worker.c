@@ -89,24 +89,31 @@ static int inspect(struct worker *w, struct kg_lineup *lineup, kg_error *ret_err
 
 /* ---- correctness ---- */
 
-/* One launch on poisoned outputs; then nothing outside the outputs may have changed. */
+/* Nothing outside the outputs may have changed. */
+static int check_fixture(struct worker *w, kg_error *ret_error)
+{
+    uint64_t inputs = 0;
+    int status = kg_buffers_check_guards(&w->fixture.buffers, ret_error);
+    if (!status)
+        status = kg_buffers_digest(&w->fixture.buffers, KG_INPUT, &inputs, ret_error);
+    if (!status && inputs != w->fixture.input_digest)
+        status = kg_fail(ret_error, KG_EDEVICE, "wrote into its inputs");
+    return status;
+}
+
+/* One launch on poisoned outputs, which says what it wrote there. */
 static int launch_checked(struct worker *w, struct kg_subject *subject, uint64_t *ret_digest, kg_error *ret_error)
 {
     const struct kg_buffers *set = &w->fixture.buffers;
-    uint64_t inputs = 0;
     int status = kg_buffers_poison(set, ret_error);
     if (!status)
         status = kg_subject_launch(subject, 0, w->context->ops->stream(w->context), ret_error);
     if (!status)
         status = w->context->ops->synchronize(w->context, ret_error);
     if (!status)
-        status = kg_buffers_check_guards(set, ret_error);
+        status = check_fixture(w, ret_error);
     if (!status)
         status = kg_subject_check_workspace(subject, 0, ret_error);
-    if (!status)
-        status = kg_buffers_digest(set, KG_INPUT, &inputs, ret_error);
-    if (!status && inputs != w->fixture.input_digest)
-        status = kg_fail(ret_error, KG_EDEVICE, "wrote into its inputs");
     if (!status)
         status = kg_buffers_digest(set, KG_OUTPUT, ret_digest, ret_error);
     return status;
@@ -157,7 +164,7 @@ static int launch_both(struct worker *w, struct kg_lineup *lineup, kg_error *ret
         kg_wire_begin(w->out, lineup->one->index, lane == KG_LANE_CASE ? KG_CORRECTNESS : KG_BASELINE_LAUNCH);
         status = kg_lineup_launch(lineup, lane, ret_error);
         if (lane == KG_LANE_BASELINE)
-            status = blame_baseline(w, status, ret_error);
+            status = blame_baseline(w, status ? status : check_fixture(w, ret_error), ret_error);
     }
     return status;
 }
@@ -233,6 +240,7 @@ static int measure(struct worker *w, struct kg_lineup *lineup, const struct kg_t
                                       .other = other ? &w->other : NULL,
                                       .subject = subjects[KG_LANE_CASE],
                                       .baseline = subjects[KG_LANE_BASELINE],
+                                      .single = timing->timer == KG_TIMER_EVENT,
                                       .digest = digest };
     const struct kg_interlude interlude = { kg_timed_output_check, &output, other };
     status = kg_measure_block(w->context, subjects, one->planted_pct, timing, seed_of(w, one), &interlude, ret_block,

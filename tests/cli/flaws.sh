@@ -63,13 +63,15 @@ caught late/plain/s0/first_only ERROR 'the timed calls gave another output than 
 for flaw in remembers leaves; do
     caught "late/plain/s0/$flaw" ERROR 'on other inputs the timed calls gave a wrong output'
 done
+caught late/plain/s0/marks ERROR 'the timed calls wrote into their inputs'
 expect 'timed calls: the case beside it' "$(verdict late/plain/s0/good)" UNGATED
 gate run --module "$broken" 'late/*/first_only' --no-time
 expect 'timed calls: not seen when nothing is timed' "$status" 0
 
-for options in '--l2 cold' '--l2 warm'; do # graph windows, the usual timer
+for options in '--l2 cold' '--l2 warm' '--l2 cold --timer event --samples 20 --warmup 5'; do # graph windows, the usual timer
     # shellcheck disable=SC2086 # two words
-    gate run --module "$broken" 'late/*/remembers' 'late/*/leaves' $options --format json
+    gate run --module "$broken" 'late/*/remembers' 'late/*/leaves' 'late/*/good' $options --format json
+    expect "$options: an honest one" "$(verdict late/plain/s0/good)" UNGATED
     caught late/plain/s0/remembers ERROR 'on other inputs the timed calls gave a wrong output'
     caught late/plain/s0/leaves ERROR 'on other inputs the timed calls gave a wrong output'
 done
