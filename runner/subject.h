@@ -19,8 +19,8 @@ struct kg_subject {
     int n_used;                  /* leading sets that calls were given since the ring was made or measuring began */
     struct kg_buffers *own_ring; /* freed with the subject; NULL while it uses the fixture's buffers */
     size_t workspace_bytes;
-    struct kg_buffers *workspaces;             /* one for each set of the ring; NULL: the backend wants none */
-    uint64_t staged_digest; /* of every workspace that the backend staged: all sets have the same inputs */
+    struct kg_buffers *workspaces; /* one for each set of the ring; NULL: the backend wants none */
+    uint64_t staged_digest;        /* of every workspace that the backend staged: all sets have the same inputs */
 };
 
 /* Opens (once a worker) and prepares for `problem`, the fixture's own or another build's of it. KG_EUNSUPPORTED: the
