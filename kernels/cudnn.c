@@ -31,7 +31,8 @@ static int supports(const kg_backend *self, const kg_device *device, const void 
 {
     const struct sdpa *p = problem;
     (void)self;
-    if (p->dtype != KG_F16 && p->dtype != KG_BF16)
+    const enum kg_dtype dtype = sdpa_tensor_dtype(p);
+    if (dtype != KG_F16 && dtype != KG_BF16)
         return kg_fail(ret_error, KG_EUNSUPPORTED, "cuDNN's fused attention takes f16 and bf16 only");
     if (device->cc_major < 8)
         return kg_fail(ret_error, KG_EUNSUPPORTED,
@@ -195,8 +196,8 @@ static void key_write(const struct variant *variant, const kg_call *call, char *
                    "cudnn %s|%s|sm_%d%d|sdpa %d|b%" PRId64 " h%" PRId64 " hkv%" PRId64 " s%" PRId64 " skv%" PRId64
                    " d%" PRId64 " packed|%s|%s|%s",
                    library->version, call->device->name, call->device->cc_major, call->device->cc_minor,
-                   CUDNN_SDPA_REVISION, p->B, p->H, sdpa_kv_heads(p), p->S, sdpa_kv_length(p), p->D, dtypes[p->dtype],
-                   p->causal ? "causal" : "full", variant->name);
+                   CUDNN_SDPA_REVISION, p->B, p->H, sdpa_kv_heads(p), p->S, sdpa_kv_length(p), p->D,
+                   dtypes[sdpa_tensor_dtype(p)], p->causal ? "causal" : "full", variant->name);
 }
 
 static int prepare(const kg_backend *self, const kg_call *call, void **ret_state, kg_identity *ret_identity,

@@ -7,7 +7,7 @@
 
 static void attention(struct cudnn_graph *graph, const struct sdpa *p)
 {
-    cudnnDataType_t type = p->dtype == KG_F16 ? CUDNN_DATA_HALF : CUDNN_DATA_BFLOAT16;
+    cudnnDataType_t type = sdpa_tensor_dtype(p) == KG_F16 ? CUDNN_DATA_HALF : CUDNN_DATA_BFLOAT16;
     struct cudnn_shape q_shape = cudnn_packed(p->B, p->H, p->S, p->D);
     struct cudnn_shape kv_shape = cudnn_packed(p->B, sdpa_kv_heads(p), sdpa_kv_length(p), p->D);
     struct cudnn_shape score_shape = cudnn_packed(p->B, p->H, p->S, sdpa_kv_length(p));

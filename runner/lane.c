@@ -155,6 +155,30 @@ int kg_lane_open_call(kg_context *context, struct kg_lane *lane, kg_error *ret_e
     return status;
 }
 
+int kg_lane_replay(kg_context *context, struct kg_lane *lane, kg_error *ret_error)
+{
+    double us[KG_MAX_PLACES];
+    if (lane->subject->rotates)
+        lane->subject->place = 0;
+    return kg_device_measure(context, lane->windows, lane->n_windows, us, ret_error);
+}
+
+int kg_lane_call_once(kg_context *context, struct kg_lane *lane, int set, kg_error *ret_error)
+{
+    double us;
+    kg_window *window = NULL;
+    struct kg_placed placed = { lane->subject, (unsigned)set };
+    const bool rotates = lane->subject->rotates;
+    lane->subject->rotates = false; /* of a cold ring too the set that is asked for */
+    int status = context->ops->window_new(context, launch_placed, &placed, 1, context->device.kind == KG_CUDA, -1,
+                                          &window, ret_error);
+    if (!status)
+        status = kg_device_measure(context, &window, 1, &us, ret_error);
+    context->ops->window_free(context, window);
+    lane->subject->rotates = rotates;
+    return status;
+}
+
 void kg_lane_close(kg_context *context, struct kg_lane *lane)
 {
     for (int i = 0; i < lane->n_windows; i++)

@@ -36,6 +36,12 @@ int kg_lane_spread(kg_context *context, struct kg_lane *lane, int places, kg_err
 /* For single calls: one window of one call that is launched, not replayed. */
 int kg_lane_open_call(kg_context *context, struct kg_lane *lane, kg_error *ret_error);
 
+/* All windows once more, untimed. */
+int kg_lane_replay(kg_context *context, struct kg_lane *lane, kg_error *ret_error);
+
+/* One call alone on a buffer set, captured anew where calls are captured. */
+int kg_lane_call_once(kg_context *context, struct kg_lane *lane, int set, kg_error *ret_error);
+
 void kg_lane_close(kg_context *context, struct kg_lane *lane); /* a zeroed one is accepted */
 
 #endif

@@ -340,19 +340,6 @@ static int bout_init(struct bout *b, struct kg_subject *const *subjects, const s
     return complete ? KG_OK : kg_fail(ret_error, KG_ENOMEM, "out of memory for samples");
 }
 
-/* Of the case: windows one after another, each once. */
-static int run_interlude(struct bout *b, const struct kg_interlude *interlude, kg_error *ret_error)
-{
-    double us[KG_MAX_PLACES];
-    struct kg_lane *lane = &b->lanes[0];
-    int status = interlude->call(interlude->argument, ret_error);
-    if (status || !interlude->replay)
-        return status;
-    if (lane->subject->rotates)
-        lane->subject->place = 0;
-    return kg_device_measure(b->context, lane->windows, lane->n_windows, us, ret_error);
-}
-
 static void free_samples(struct kg_block *block)
 {
     free(block->samples_us);
@@ -372,7 +359,7 @@ int kg_measure_block(kg_context *context, struct kg_subject *const subjects[KG_L
                      ? measure_calls(&b, timing, order_seed, &block, ret_error)
                      : measure_windows(&b, planted_pct, timing, order_seed, &block, ret_error);
     if (!status && interlude)
-        status = run_interlude(&b, interlude, ret_error);
+        status = interlude->call(interlude->argument, context, &b.lanes[0], ret_error);
     for (int i = 0; i < b.n_lanes; i++) {
         kg_lane_close(context, &b.lanes[i]);
         free(b.lanes[i].us);

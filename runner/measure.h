@@ -14,11 +14,12 @@ enum {
     KG_LANES
 };
 
-/* Between the last timed window and the end of the block, while the windows are still there. */
+struct kg_lane;
+
+/* Between the last timed window and the end of the block, while the case's windows are still there. */
 struct kg_interlude {
-    int (*call)(void *argument, kg_error *ret_error);
+    int (*call)(void *argument, kg_context *context, struct kg_lane *lane, kg_error *ret_error);
     void *argument;
-    bool replay; /* then all windows of the case run once more, untimed */
 };
 
 /* Fills everything of the block but `round`. Samples are owned by the block: free() its arrays. Subjects other than the

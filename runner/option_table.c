@@ -43,6 +43,7 @@ const struct kg_option_row kg_option_rows[KG_OPTIONS] = {
     { { "judge", required_argument, NULL, KG_OPT_JUDGE }, SELF },
     { { "simulate", optional_argument, NULL, KG_OPT_SIMULATE }, SELF },
     { { "gates", required_argument, NULL, KG_OPT_GATES }, SELF },
+    { { "plant", required_argument, NULL, KG_OPT_PLANT }, SELF },
     { { "arch", required_argument, NULL, KG_OPT_ARCH }, LEADERS },
     { { "top", required_argument, NULL, KG_OPT_TOP }, LEADERS },
     { { "fail-fast", no_argument, NULL, KG_OPT_FAIL_FAST }, RUN },
@@ -109,7 +110,7 @@ static const char help_text[] =
     "blessing       --bless --reason TEXT --allow-dirty --prune --reset-best --git-sha SHA\n"
     "backends       --knob NAME=VALUE --library-path DIR --cache DIR --case-timeout SECONDS\n"
     "leaderboard    --arch NAME[,...] --top N\n"
-    "selfcheck      --record FILE | --judge FILE | --simulate[=NOISE] --gates N\n"
+    "selfcheck      --record FILE --plant PCT | --judge FILE | --simulate[=NOISE] --gates N\n"
     "output         --output DIR --junit FILE --format text|tap|json --verbose --color auto|always|never\n"
     "               --shuffle[=SEED]\n"
     "\n"

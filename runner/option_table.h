@@ -41,6 +41,7 @@ enum kg_option_id {
     KG_OPT_JUDGE,
     KG_OPT_SIMULATE,
     KG_OPT_GATES,
+    KG_OPT_PLANT,
     KG_OPT_ARCH,
     KG_OPT_TOP,
     KG_OPT_FAIL_FAST,

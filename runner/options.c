@@ -49,6 +49,8 @@ static int take_timing(struct kg_options *o, int id, const char *text, kg_error 
                                ret_error);
     case KG_OPT_GATES:
         return kg_option_count("gates", text, 1, 10000000, &o->gates, ret_error);
+    case KG_OPT_PLANT:
+        return kg_option_real("plant", text, 100, &o->plant_pct, ret_error);
     case KG_OPT_TOP:
         return kg_option_count("top", text, 1, 1000, &o->top, ret_error);
     case KG_OPT_CASE_TIMEOUT:
@@ -169,6 +171,7 @@ static int take(struct kg_options *o, int id, char *text, kg_error *ret_error)
     case KG_OPT_TIMEOUT:
     case KG_OPT_CASE_TIMEOUT:
     case KG_OPT_GATES:
+    case KG_OPT_PLANT:
     case KG_OPT_TOP:
         return take_timing(o, id, text, ret_error);
     default:

@@ -44,6 +44,7 @@ struct kg_options {
     bool simulate;      /* selfcheck: synthetic noise */
     const char *noise;  /* its model; NULL: each */
     int gates;          /* gates a simulated rate is of; 0: not given */
+    double plant_pct;   /* size that a recording plants in all its blocks; 0: not given */
     const char **archs; /* leaderboard: golden files by architecture; none: all that are there */
     size_t n_archs;
     int top; /* leaderboard: most backends of a shape; 0: all */

@@ -224,13 +224,14 @@ int kg_subjects_make_rings(struct kg_subject *const *subjects, int count, const 
     return status;
 }
 
-int kg_subject_exchange_inputs(struct kg_subject *subject, const struct kg_fixture *other, kg_error *ret_error)
+int kg_subject_exchange_inputs(struct kg_subject *subject, int first, int count, const struct kg_fixture *other,
+                               kg_error *ret_error)
 {
     int status = KG_OK;
-    for (int at = 0; at < subject->n_ring && !status; at++) {
+    for (int at = first; at < first + count && !status; at++) {
         status = kg_buffers_copy_inputs(&subject->own_ring[at], &other->buffers, ret_error);
         if (!status)
-            status = stage(subject, other->context, at, at == 0, ret_error);
+            status = stage(subject, other->context, at, at == first, ret_error);
     }
     return status ? status : other->context->ops->synchronize(other->context, ret_error);
 }

@@ -36,8 +36,10 @@ void kg_subject_done(struct kg_subject *subject);
 int kg_subjects_make_rings(struct kg_subject *const *subjects, int count, const struct kg_fixture *fixture, bool cold,
                            int placements, uint64_t seed, kg_error *ret_error);
 
-/* Gives all sets of its own the inputs of another fixture of the same tensors, and stages them anew. Outputs stay. */
-int kg_subject_exchange_inputs(struct kg_subject *subject, const struct kg_fixture *other, kg_error *ret_error);
+/* Gives sets first..first+count of its own the inputs of another fixture of the same tensors, and stages them anew.
+ * Outputs stay. */
+int kg_subject_exchange_inputs(struct kg_subject *subject, int first, int count, const struct kg_fixture *other,
+                               kg_error *ret_error);
 
 /* The workspace that goes with set `at` of the ring. KG_EDEVICE: it was written past, or does not hold what was staged.
  */

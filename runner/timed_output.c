@@ -1,6 +1,11 @@
 /* timed_output.c -- compares by digest first: the reference is asked only for an output that is new. */
 #include "timed_output.h"
 
+#include "random.h"
+
+#define LEAST_SINGLES 8 /* one set is called alone so often */
+#define MOST_BEFORE 3   /* calls before the inputs are exchanged: a kernel that rests at every second to fourth call */
+
 static int check_surroundings(const struct kg_fixture *fixture, const struct kg_subject *subject, int at,
                               kg_error *ret_error)
 {
@@ -15,47 +20,94 @@ static int check_surroundings(const struct kg_fixture *fixture, const struct kg_
     return status;
 }
 
-/* The first `sets`. `digest`: of an output that is known to be right; 0: none is. */
-static int check(struct kg_fixture *fixture, const struct kg_subject *subject, int sets, uint64_t digest,
-                 const char *wrong, kg_error *ret_error)
+/* `digest`: of an output that is known to be right, 0: none is; replaced by this one's where that is right too. */
+static int check_set(struct kg_fixture *fixture, const struct kg_subject *subject, int at, uint64_t *digest,
+                     const char *wrong, kg_error *ret_error)
 {
-    for (int i = 0; i < sets; i++) {
-        struct kg_figures figures;
-        uint64_t timed = 0;
-        int status = check_surroundings(fixture, subject, i, ret_error);
-        if (!status)
-            status = kg_buffers_digest(&subject->ring[i], KG_OUTPUT, &timed, ret_error);
-        if (!status && timed == digest)
-            continue;
-        if (!status)
-            status = kg_fixture_compare(fixture, &subject->ring[i], &figures, ret_error);
-        if (status)
-            return status;
-        if (!kg_gate_marks_all(kg_figures_mark(&figures, &fixture->of.suite->gates)))
-            return kg_fail(ret_error, KG_EDEVICE, "%s: max |err| %.3g, %llu unwritten", wrong, figures.max_abs,
-                           (unsigned long long)figures.unwritten);
-        digest = timed; /* is right too */
-    }
+    struct kg_figures figures;
+    uint64_t timed = 0;
+    int status = check_surroundings(fixture, subject, at, ret_error);
+    if (!status)
+        status = kg_buffers_digest(&subject->ring[at], KG_OUTPUT, &timed, ret_error);
+    if (status || timed == *digest)
+        return status;
+    status = kg_fixture_compare(fixture, &subject->ring[at], &figures, ret_error);
+    if (status)
+        return status;
+    if (!kg_gate_marks_all(kg_figures_mark(&figures, &fixture->of.suite->gates)))
+        return kg_fail(ret_error, KG_EDEVICE, "%s: max |err| %.3g, %llu unwritten", wrong, figures.max_abs,
+                       (unsigned long long)figures.unwritten);
+    *digest = timed;
     return KG_OK;
 }
 
-int kg_timed_output_check(void *timed_output, kg_error *ret_error)
+static int check_sets(struct kg_fixture *fixture, const struct kg_subject *subject, int sets, uint64_t *digest,
+                      const char *wrong, kg_error *ret_error)
 {
-    struct kg_timed_output *t = timed_output;
-    int status = check(t->fixture, t->subject, t->subject->n_used, t->digest,
-                       "the timed calls gave another output than the checked one", ret_error);
-    if (!status && t->baseline) {
-        status = check(t->fixture, t->baseline, t->baseline->n_used, t->digest, "its output is wrong by its own gates",
-                       ret_error);
-        t->baseline_wrong = status != KG_OK;
-    }
-    return status || !t->other ? status : kg_subject_exchange_inputs(t->subject, t->other, ret_error);
+    int status = KG_OK;
+    for (int at = 0; at < sets && !status; at++)
+        status = check_set(fixture, subject, at, digest, wrong, ret_error);
+    return status;
 }
 
-int kg_timed_output_check_other(const struct kg_timed_output *t, kg_error *ret_error)
+static int check_timed(struct kg_timed_output *t, kg_error *ret_error)
 {
-    const int sets = t->single ? 1 : t->subject->n_used; /* few calls may not go all the way round */
-    return t->other
-               ? check(t->other, t->subject, sets, 0, "on other inputs the timed calls gave a wrong output", ret_error)
-               : KG_OK;
+    uint64_t digest = t->digest, its = t->digest;
+    int status = check_sets(t->fixture, t->subject, t->subject->n_used, &digest,
+                            "the timed calls gave another output than the checked one", ret_error);
+    if (status || !t->baseline)
+        return status;
+    status = check_sets(t->fixture, t->baseline, t->baseline->n_used, &its, "its output is wrong by its own gates",
+                        ret_error);
+    t->baseline_wrong = status != KG_OK;
+    return status;
+}
+
+/* Of a cold ring one window walks all sets; few single calls do not get all the way round. */
+static int sets_of(const struct kg_lane *lane)
+{
+    const struct kg_subject *subject = lane->subject;
+    if (!subject->rotates)
+        return lane->n_windows;
+    return subject->n_ring < lane->calls ? subject->n_ring : lane->calls;
+}
+
+/* The other inputs go in by turns: a set that comes back has what it began with. */
+static int check_single(struct kg_timed_output *t, kg_context *context, struct kg_lane *lane, int number, int sets,
+                        uint64_t digests[2], kg_error *ret_error)
+{
+    const int at = number % sets, which = number / sets % 2;
+    struct kg_fixture *next = which ? t->other : t->fixture;
+    int status = KG_OK;
+    for (uint64_t left = kg_mix64(t->seed + (uint64_t)number) % (MOST_BEFORE + 1); left > 0 && !status; left--)
+        status = kg_lane_call_once(context, lane, at, ret_error);
+    if (!status)
+        status = kg_subject_exchange_inputs(t->subject, at, 1, next, ret_error);
+    if (!status)
+        status = kg_lane_call_once(context, lane, at, ret_error);
+    return status ? status
+                  : check_set(next, t->subject, at, &digests[which],
+                              "called alone on other inputs it gave a wrong output", ret_error);
+}
+
+static int check_other(struct kg_timed_output *t, kg_context *context, struct kg_lane *lane, kg_error *ret_error)
+{
+    uint64_t digests[2] = { t->digest, 0 };
+    const int sets = sets_of(lane), places = sets < KG_MAX_PLACES ? sets : KG_MAX_PLACES;
+    int status = kg_subject_exchange_inputs(t->subject, 0, t->subject->n_ring, t->other, ret_error);
+    if (!status)
+        status = kg_lane_replay(context, lane, ret_error);
+    if (!status)
+        status = check_sets(t->other, t->subject, sets, &digests[1],
+                            "on other inputs the timed calls gave a wrong output", ret_error);
+    for (int i = 0; (i < places || i < LEAST_SINGLES) && !status; i++)
+        status = check_single(t, context, lane, i, places, digests, ret_error);
+    return status;
+}
+
+int kg_timed_output_check(void *timed_output, kg_context *context, struct kg_lane *lane, kg_error *ret_error)
+{
+    struct kg_timed_output *t = timed_output;
+    int status = check_timed(t, ret_error);
+    return status || !t->other ? status : check_other(t, context, lane, ret_error);
 }

@@ -240,14 +240,14 @@ static int measure(struct worker *w, struct kg_lineup *lineup, const struct kg_t
                                       .other = other ? &w->other : NULL,
                                       .subject = subjects[KG_LANE_CASE],
                                       .baseline = subjects[KG_LANE_BASELINE],
-                                      .single = timing->timer == KG_TIMER_EVENT,
-                                      .digest = digest };
-    const struct kg_interlude interlude = { kg_timed_output_check, &output, other };
+                                      .digest = digest,
+                                      .seed = seed_of(w, one) };
+    const struct kg_interlude interlude = { kg_timed_output_check, &output };
     status = kg_measure_block(w->context, subjects, one->planted_pct, timing, seed_of(w, one), &interlude, ret_block,
                               ret_error);
     if (output.baseline_wrong)
         return blame_baseline(w, status, ret_error);
-    return status ? status : kg_timed_output_check_other(&output, ret_error);
+    return status;
 }
 
 static int time_case(struct worker *w, struct kg_lineup *lineup, uint64_t digest, kg_error *ret_error)

@@ -26,8 +26,8 @@ static const struct {
     [KG_ROW_HALF] = { "against", 0.5, false },
     [KG_ROW_HALF_LONG] = { "against, 10 us and more", 0.5, false },
     [KG_ROW_QUARTER] = { "against", 0.25, false },
-    [KG_ROW_QUARTER_LONG] = { "against, 20 us, no power cap", 0.25, false },
-    [KG_ROW_QUARTER_ALLOWED] = { "20 us, no cap, floor allows", 0.25, false },
+    [KG_ROW_QUARTER_LONG] = { "kernels, 20 us, no power cap", 0.25, false },
+    [KG_ROW_QUARTER_SEVERAL] = { "several nodes, 20 us, no cap", 0.25, false },
     [KG_ROW_RULE_P50] = { "one p50 against one", 0, false },
     [KG_ROW_RULE_MANN_WHITNEY] = { "Mann-Whitney, pooled", 0, false },
     [KG_ROW_RULE_STDREL] = { "mean, stdrel 0.5%", 0, false },
@@ -76,6 +76,7 @@ struct kg_case_cells *kg_cells_of(struct kg_cells *cells, const struct kg_series
         of->is_longer = us >= 20;
     }
     of->is_longer = of->is_longer && !power_limited(series);
+    of->several = of->several || series->nodes > 1;
     return of;
 }
 

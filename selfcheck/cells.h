@@ -19,8 +19,9 @@ enum kg_trial_row {
     KG_ROW_HALF,
     KG_ROW_HALF_LONG, /* kernels of 10 us and more */
     KG_ROW_QUARTER,
-    KG_ROW_QUARTER_LONG,    /* kernels of 20 us and more that are not power-limited */
-    KG_ROW_QUARTER_ALLOWED, /* of these, cases whose own floor is at most the threshold: a run refuses others */
+    KG_ROW_QUARTER_LONG,    /* kernels of 20 us and more that are not power-limited: a launch is one kernel and nothing
+                               else */
+    KG_ROW_QUARTER_SEVERAL, /* such launches of several nodes, a memset beside a kernel too */
     KG_ROW_RULE_P50,
     KG_ROW_RULE_MANN_WHITNEY,
     KG_ROW_RULE_STDREL,
@@ -56,8 +57,9 @@ enum kg_kernel_group {
 struct kg_case_cells {
     const char *key;
     enum kg_kernel_group group;
-    bool is_long, is_longer; /* its gates count into KG_ROW_HALF_LONG, KG_ROW_QUARTER_LONG too */
-    double floor_pct;        /* of --against, by what its blocks showed; 0: too few of them to tell */
+    bool is_long;   /* its gates count into KG_ROW_HALF_LONG too */
+    bool is_longer; /* into KG_ROW_QUARTER_LONG, or _SEVERAL */
+    bool several;   /* nodes a launch; where no series tells, one */
     struct kg_rate rates[KG_TRIAL_ROWS][KG_PLANTED];
 };
 

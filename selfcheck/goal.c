@@ -29,7 +29,7 @@ static const struct {
     { "+3% found", KG_ROW_AGAINST, NO_ROW, 4, 100, 300 },
     { "+1% found", KG_ROW_HALF_LONG, NO_ROW, 2, 99, 100 },
     { "+0.5% found", KG_ROW_QUARTER_LONG, NO_ROW, 1, 99, 100 },
-    { "+0.5% found", KG_ROW_QUARTER_ALLOWED, NO_ROW, 1, -1, 0 },
+    { "+0.5% found", KG_ROW_QUARTER_SEVERAL, NO_ROW, 1, -1, 0 },
 };
 #define N_CELLS (sizeof cells / sizeof *cells)
 

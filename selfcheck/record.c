@@ -44,8 +44,10 @@ double kg_record_planted_pct(uint64_t seed, size_t case_index, int round, bool t
 static void describe(const struct recorder *r, const struct kg_result *result, struct kg_series *series)
 {
     const struct kg_run *run = &r->session->run;
+    const struct kg_launch_info *launch = &result->launch;
     const struct kg_timing timing = kg_timing_of(result->of.suite, result->of.kind, &r->session->options->timing);
-    *series = (struct kg_series){ .kind = result->of.kind,
+    *series = (struct kg_series){ .nodes = launch->kernels + launch->memory_nodes + launch->other_nodes,
+                                  .kind = result->of.kind,
                                   .contract = kg_timing_contract(&timing),
                                   .tick_us = result->tick_us };
     kg_case_key(&result->of, result->backend, series->key, sizeof series->key);
@@ -92,7 +94,9 @@ static int run_job(struct recorder *r, struct kg_job *job, bool *ret_stopped, kg
         struct kg_job_case *one = &job->cases[i];
         one->candidate = one->of;
         if (one->time) {
-            one->planted_pct = kg_record_planted_pct(s->run.shuffle_seed, one->index, job->round, s->options->record);
+            one->planted_pct = s->options->plant_pct > 0 ? s->options->plant_pct
+                                                         : kg_record_planted_pct(s->run.shuffle_seed, one->index,
+                                                                                 job->round, s->options->record);
             snprintf(one->baseline_pin, sizeof one->baseline_pin, "%s", s->results[one->index].pin);
         }
     }

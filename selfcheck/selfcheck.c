@@ -145,8 +145,21 @@ static int measure_and_judge(const struct kg_options *options, kg_error *ret_err
     return status ? 2 : of_classes.n_wrong + selected.n_wrong ? 1 : 0;
 }
 
+/* Another size would count into no rate. */
+static int check_plant(const struct kg_options *options, kg_error *ret_error)
+{
+    bool known = options->plant_pct == 0;
+    if (!known && !options->record)
+        return kg_fail(ret_error, KG_EINVAL, "--plant goes with --record");
+    for (int i = 1; i < KG_PLANTED && !known; i++)
+        known = options->plant_pct == kg_planted_pct[i];
+    return known ? KG_OK : kg_fail(ret_error, KG_EINVAL, "--plant %g: 0.5, 1, 2, 3 or 5 wanted", options->plant_pct);
+}
+
 int kg_command_selfcheck(const struct kg_options *options, kg_error *ret_error)
 {
+    if (check_plant(options, ret_error))
+        return 2;
     if (options->simulate)
         return kg_simulate(options, stdout, ret_error) ? 2 : 0;
     if (options->n_judge)

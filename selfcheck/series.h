@@ -8,6 +8,7 @@
 struct kg_series {
     char key[KG_ID_SIZE];  /* suite/shape/backend */
     char kernel_class[16]; /* launch, compute, memory: of suite `classes`, its shapes; else "" */
+    int nodes;             /* of one captured launch: kernels and memory operations; 0: not known */
     enum kg_device_kind kind;
     char device[96], uuid[64], driver[32];
     char start[64]; /* run id: blocks of one start of the command share it */

@@ -14,6 +14,7 @@
 #define PLANTED_UNIT_PCT 0.01
 #define BUSY_UNIT_US 1000.0
 #define MAX_BLOCKS 100000
+#define MAX_NODES 10000
 #define MAX_NUMBER 9e15 /* doubles hold whole numbers up to it */
 #define MAX_LOG 50.0
 
@@ -176,6 +177,8 @@ static char *print(const struct kg_series *series, const struct numbers *numbers
     for (size_t i = 0; i < N_TEXTS; i++)
         cJSON_AddStringToObject(root, texts[i].name, (const char *)series + texts[i].offset);
     cJSON_AddStringToObject(root, "kind", series->kind == KG_CUDA ? "cuda" : "cpu");
+    if (series->nodes)
+        cJSON_AddNumberToObject(root, "nodes", series->nodes);
     cJSON_AddNumberToObject(root, "window_us", series->contract.window_us);
     cJSON_AddNumberToObject(root, "tick_us", series->tick_us);
     cJSON_AddNumberToObject(root, "blocks", series->n_blocks);
@@ -211,7 +214,7 @@ char *kg_series_format(const struct kg_series *series)
 
 static bool is_known(const char *name)
 {
-    static const char *const others[] = { "schema", "kind", "window_us", "tick_us", "blocks" };
+    static const char *const others[] = { "schema", "kind", "nodes", "window_us", "tick_us", "blocks" };
     for (size_t i = 0; i < N_TEXTS; i++)
         if (!strcmp(name, texts[i].name))
             return true;
@@ -226,7 +229,7 @@ static bool is_known(const char *name)
 
 static int read_head(const cJSON *root, struct kg_series *series, int *ret_blocks, kg_error *ret_error)
 {
-    double schema = 0, blocks = 0;
+    double schema = 0, nodes = 0, blocks = 0;
     char kind[8];
     const cJSON *item;
     cJSON_ArrayForEach(item, root) if (!is_known(item->string)) return kg_fail(ret_error, KG_EINVAL,
@@ -242,6 +245,10 @@ static int read_head(const cJSON *root, struct kg_series *series, int *ret_block
         status = kg_json_string(root, "kind", kind, sizeof kind, ret_error);
     if (!status && strcmp(kind, "cuda") && strcmp(kind, "cpu"))
         status = kg_fail(ret_error, KG_EINVAL, "kind '%s': cuda or cpu wanted", kind);
+    if (!status && cJSON_HasObjectItem(root, "nodes"))
+        status = kg_json_number(root, "nodes", &nodes, ret_error);
+    if (!status && !(nodes >= 0 && nodes <= MAX_NODES && nodes == floor(nodes)))
+        status = kg_fail(ret_error, KG_EINVAL, "nodes: %g", nodes);
     if (!status)
         status = kg_json_number(root, "window_us", &series->contract.window_us, ret_error);
     if (!status)
@@ -253,6 +260,7 @@ static int read_head(const cJSON *root, struct kg_series *series, int *ret_block
     if (status)
         return status;
     series->kind = strcmp(kind, "cuda") ? KG_CPU : KG_CUDA;
+    series->nodes = (int)nodes;
     *ret_blocks = (int)blocks;
     return KG_OK;
 }

@@ -278,14 +278,13 @@ static void by_other_series(struct trial *t, const struct of_series *s)
 /* ---- against --------------------------------------------------------------------------------------------------- */
 
 /* Rows that the case's gates of `row` count into besides. */
-static unsigned finer_rows(const struct trial *t, const struct kg_case_cells *of, enum kg_trial_row row)
+static unsigned finer_rows(const struct kg_case_cells *of, enum kg_trial_row row)
 {
     if (row == KG_ROW_HALF)
         return of->is_long ? BIT(KG_ROW_HALF_LONG) : 0;
     if (row != KG_ROW_QUARTER || !of->is_longer)
         return 0;
-    const bool allowed = of->floor_pct <= kg_cells_threshold_pct(&t->cells, row);
-    return BIT(KG_ROW_QUARTER_LONG) | (allowed ? BIT(KG_ROW_QUARTER_ALLOWED) : 0);
+    return BIT(of->several ? KG_ROW_QUARTER_SEVERAL : KG_ROW_QUARTER_LONG);
 }
 
 static void against(struct trial *t, struct kg_case_cells *of, enum kg_trial_row row)
@@ -293,7 +292,7 @@ static void against(struct trial *t, struct kg_case_cells *of, enum kg_trial_row
     for (int planted = 0; planted < KG_PLANTED; planted++) {
         const struct question q = {
             .of = of,
-            .rows = BIT(row) | finer_rows(t, of, row),
+            .rows = BIT(row) | finer_rows(of, row),
             .planted = planted,
             .rule = { .against = true,
                       .threshold_pct = kg_cells_threshold_pct(&t->cells, row),
@@ -326,8 +325,6 @@ static void prepare(struct trial *t)
             s->n_goldens++;
         }
     }
-    for (size_t i = 0; i < t->cells.n_cases; i++) /* both go by the first series of a case */
-        t->cells.cases[i].floor_pct = t->trials->cases[i].floor_pct[KG_JUDGE_AGAINST];
 }
 
 static void try_all(struct trial *t)

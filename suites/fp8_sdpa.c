@@ -1,5 +1,6 @@
 /* fp8_sdpa.c -- attention on 8-bit codes, by the stage-C contract: a suite for each code. The reference sees the
- * unquantised inputs, so the gates bound the error of coding and kernel together; `math` runs on those inputs too.
+ * unquantised inputs, so the gates bound the error of coding and kernel together; `cudnn` and `math` run on those
+ * inputs too.
  *
  * To try another shape add a row, or --set S=1000. What a kernel may err is the code's doing, hence the two sets of
  * gates: an e4m3 code has 3 bits of mantissa, the linear one steps of 1/127 of a head's largest value.
@@ -23,11 +24,13 @@ static const struct sdpa cpu_shapes[] = {
 static const uint64_t seeds[] = { 0, 1, 2 };
 
 static const kg_backend *const backends[] = {
-    &stage_c, &stage_c_lut, &stage_c_nocp, &stage_c_lut_nocp, &stage_c_debug_print, &sdpa_math, &cpu_stage_c,
+    &stage_c,    &stage_c_lut, &stage_c_nocp, &stage_c_lut_nocp, &stage_c_debug_print,
+    &sdpa_cudnn, &sdpa_math,   &cpu_stage_c,
 };
 
 static const kg_backend *const e4m3_backends[] = {
-    &stage_c_e4m3, &stage_c_e4m3_lut, &stage_c_e4m3_nocp, &stage_c_e4m3_lut_nocp, &sdpa_math, &cpu_stage_c_e4m3,
+    &stage_c_e4m3, &stage_c_e4m3_lut, &stage_c_e4m3_nocp, &stage_c_e4m3_lut_nocp,
+    &sdpa_cudnn,   &sdpa_math,        &cpu_stage_c_e4m3,
 };
 
 const kg_suite fp8_sdpa = {

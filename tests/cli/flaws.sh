@@ -76,6 +76,12 @@ for options in '--l2 cold' '--l2 warm' '--l2 cold --timer event --samples 20 --w
     caught late/plain/s0/leaves ERROR 'on other inputs the timed calls gave a wrong output'
 done
 
+gate run --module "$broken" 'some_calls/*' --l2 warm --format json
+expect 'some calls: an honest one' "$(verdict some_calls/plain/s0/good)" UNGATED
+for flaw in alternates same_place; do
+    caught "some_calls/plain/s0/$flaw" ERROR 'called alone on other inputs it gave a wrong output'
+done
+
 # ---- failures that a table announces ----
 
 gate run --module "$broken" 'expected/*' --format json

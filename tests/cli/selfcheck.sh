@@ -26,6 +26,13 @@ expect 'record again: status' "$status" 0
 expect 'record again: appended' "$(wc -l <blocks.jsonl)" 2
 expect 'record again: another start' "$(jq -r .start blocks.jsonl | sort -u | wc -l)" 2
 
+expect 'record: what a launch is of, on a CPU' "$(jq -s 'map(has("nodes")) | any' blocks.jsonl)" false
+
+gate selfcheck "${on[@]}" --rounds 3 --plant 3 --record planted.jsonl
+expect 'record with --plant: the size' "$(jq .planted_pct planted.jsonl)" 300
+refused '--plant 4: 0.5, 1, 2, 3 or 5 wanted' selfcheck "${on[@]}" --plant 4 --record planted.jsonl
+refused '--plant goes with --record' selfcheck "${on[@]}" --plant 3
+
 gate selfcheck "${on[@]}" --rounds 900 --timeout 5 --record late.jsonl
 expect 'record with a timeout: status' "$status" 0
 expect_in 'record with a timeout: says so' out 'stopped early'
@@ -50,7 +57,7 @@ expect_in 'two files add up' out '18 blocks of 1 cases'
 cp blocks.jsonl copy.jsonl
 refused 'copy.jsonl: line 1: '"$key"' of ' selfcheck --judge blocks.jsonl --judge copy.jsonl
 
-for flaw in 's/"schema":1/"schema":9/' 's/"against":/"agianst":/' 's/,"calls".*//'; do
+for flaw in 's/"schema":1/"schema":9/' 's/"kind":/"nodes":1.5,&/' 's/"against":/"agianst":/' 's/,"calls".*//'; do
     { cat blocks.jsonl && sed -n 1p blocks.jsonl | sed -e "$flaw"; } >bad.jsonl
     refused 'bad.jsonl: line 3: ' selfcheck --judge bad.jsonl
 done

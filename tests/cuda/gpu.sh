@@ -22,10 +22,14 @@ expect PASS output/plain/s0/good output/faint/s0/good process/plain/s0/good
 
 # Right when checked, wrong when timed: on other inputs, in the very windows that were timed.
 status 1 "${run[@]}" --module "$broken" late
-expect ERROR late/plain/s0/{remembers,leaves}
+expect ERROR late/plain/s0/{remembers,leaves,alternates,same_place}
 expect UNGATED late/plain/s0/good
 [ "$(grep -c 'on other inputs the timed calls gave a wrong output' "$work/results/latest/comparison.csv")" = 2 ] ||
     fail "late: another reason than the other inputs"
+[ "$(grep -c 'called alone on other inputs it gave a wrong output' "$work/results/latest/comparison.csv")" = 1 ] ||
+    fail "late: alternates has another reason"
+[ "$(grep -c 'the launch put nothing on its stream' "$work/results/latest/comparison.csv")" = 1 ] ||
+    fail "late: same_place has another reason"
 
 status 0 "${run[@]}" --module "$broken" speed --bless --reason "the right kernel" --allow-dirty
 status 0 "${run[@]}" --module "$broken" speed

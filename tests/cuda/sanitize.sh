@@ -28,10 +28,10 @@ ours() {
     echo 'kns=softmax sdpa_parity/*_d64_b1_causal_gqa_s17 sdpa_parity/*_d64_b1_full_gqa_s77 --backend math'
     echo 'kns=softmax sdpa_parity/*_d64_b1_full_gqa_s77 --set H=2 --set Hkv=1 --set Skv=1100 --backend math'
     echo 'fa_s512/b1h8 fa_s512/b1h8_causal --set H=2 --set S=64,77 --set Skv=33 --backend fa_v3_32x64,fa_v3_32x32,fa_v3_48x64,fa_v3_repaired'
-    echo 'fp8_sdpa/small fp8_sdpa_e4m3/small --seed 0 --exclude */math'
-    echo 'fp8_sdpa/small fp8_sdpa_e4m3/small --seed 0 --set S=77 --set Skv=45 --exclude */math'
+    echo 'fp8_sdpa/small fp8_sdpa_e4m3/small --seed 0 --exclude */math --exclude */cudnn'
+    echo 'fp8_sdpa/small fp8_sdpa_e4m3/small --seed 0 --set S=77 --set Skv=45 --exclude */math --exclude */cudnn'
     echo 'kns=fp8_tensor fp8_cudnn/odd --seed 0 --set S=17,77'
-    echo 'pathology/b1h8s2048 --set B=2 --set H=2 --set S=64,77'
+    echo 'pathology/b1h8s2048 --set B=2 --set H=2 --set S=64,77 --exclude */cudnn'
 }
 
 # is_clean OUTPUT [TEXT]: there is a summary, and each is of nothing; with TEXT, of no kernel that has it in its name, and

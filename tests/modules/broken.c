@@ -113,6 +113,13 @@ static int launch(const kg_backend *self, void *state, const kg_tensor *tensors,
     }
     if (flaw == FLAW_LEAVES && !isnan(y[0])) /* what poison is; another value counts as an output */
         return KG_OK;
+    static int calls_of_alternates;
+    if (flaw == FLAW_ALTERNATES && calls_of_alternates++ % 2 > 0)
+        return KG_OK;
+    static const float *place_of_last;
+    if (flaw == FLAW_SAME_PLACE && y == place_of_last)
+        return KG_OK;
+    place_of_last = flaw == FLAW_SAME_PLACE ? y : place_of_last;
     static int calls_of_marks;
     if (flaw == FLAW_MARKS && calls_of_marks++ > 0)
         ((float *)tensors[SERIES_X].data)[n - 1] += 0.001f; /* within all limits */
@@ -185,6 +192,8 @@ BACKEND(exits, FLAW_EXIT);
 BACKEND(first_only, FLAW_FIRST_ONLY);
 BACKEND(remembers, FLAW_REMEMBERS);
 BACKEND(leaves, FLAW_LEAVES);
+BACKEND(alternates, FLAW_ALTERNATES);
+BACKEND(same_place, FLAW_SAME_PLACE);
 BACKEND(marks, FLAW_MARKS);
 BACKEND(error, FLAW_ERROR);
 BACKEND(refuses, FLAW_REFUSES);
@@ -228,6 +237,11 @@ static const kg_backend *const late_backends[] = { &good, &first_only, &remember
 static const kg_suite late = { .name = "late", .op = &series_op, .shapes = KG_TABLE(one_shape),
                                .seeds = KG_LIST(one_seed), .backends = KG_LIST(late_backends), .gates = GATES };
 
+/* Several calls a window, so that one at least works. */
+static const kg_backend *const some_backends[] = { &good, &alternates, &same_place };
+static const kg_suite some_calls = { .name = "some_calls", .op = &series_op, .shapes = KG_TABLE(short_shape),
+                                     .seeds = KG_LIST(one_seed), .backends = KG_LIST(some_backends), .gates = GATES };
+
 /* What `prints` leaves in the log is the order in which its cases were timed. */
 static const kg_backend *const told_backends[] = { &prints };
 static const kg_suite told = { .name = "told", .op = &series_op, .shapes = KG_TABLE(one_shape),
@@ -250,7 +264,8 @@ static const kg_suite expected = { .name = "expected", .op = &series_op, .shapes
                                    .seeds = KG_LIST(seeds), .backends = KG_LIST(expected_backends), .gates = GATES,
                                    .time = { .off = true }, .xfails = KG_LIST(xfails) };
 
-static const kg_suite *const suites[] = { &output, &process, &speed, &late, &told, &elsewhere, &skipped, &expected };
+static const kg_suite *const suites[] = { &output, &process, &speed, &late, &some_calls, &told, &elsewhere, &skipped,
+                                          &expected };
 
 KG_EXPORT const struct kg_module kg_module = {
     KG_MODULE_SIZES,

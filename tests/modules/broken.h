@@ -36,6 +36,8 @@ enum flaw {
     FLAW_FIRST_ONLY, /* right in its first call, writes nothing later */
     FLAW_REMEMBERS,  /* copies what its first call wrote */
     FLAW_LEAVES,     /* computes only where the output holds poison */
+    FLAW_ALTERNATES, /* computes at every other call, the first among them */
+    FLAW_SAME_PLACE, /* computes where the output is not the last call's */
     FLAW_MARKS,      /* writes into x from its second call on */
     FLAW_ERROR,      /* launch returns an error */
     FLAW_REFUSES,    /* supports() says no */

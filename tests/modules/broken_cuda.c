@@ -71,6 +71,8 @@ BACKEND(hang, FLAW_HANG);
 BACKEND(exits, FLAW_EXIT);
 BACKEND(remembers, FLAW_REMEMBERS);
 BACKEND(leaves, FLAW_LEAVES);
+BACKEND(alternates, FLAW_ALTERNATES);
+BACKEND(same_place, FLAW_SAME_PLACE);
 BACKEND(error, FLAW_ERROR);
 static const kg_backend refuses = { .name = "refuses", .device = KG_CUDA, .supports = refuse, .launch = launch,
                                     .data = &(const struct flawed){ FLAW_NONE } };
@@ -103,7 +105,7 @@ static const kg_suite speed = { .name = "speed", .op = &series_op, .shapes = KG_
                                 .seeds = KG_LIST(seeds), .backends = KG_LIST(speed_backends), .anchor = &good,
                                 .gates = GATES };
 
-static const kg_backend *const late_backends[] = { &good, &remembers, &leaves };
+static const kg_backend *const late_backends[] = { &good, &remembers, &leaves, &alternates, &same_place };
 static const kg_suite late = { .name = "late", .op = &series_op, .shapes = KG_TABLE(one_shape),
                                .seeds = KG_LIST(seeds), .backends = KG_LIST(late_backends), .gates = GATES };
 

@@ -91,6 +91,7 @@ static void a_line_comes_back(void **state)
     (void)state;
     for (int variant = 0; variant < 4; variant++) {
         struct kg_series series = three_blocks(variant & 1, variant & 2);
+        series.nodes = variant;
         char *line = kg_series_format(&series);
         assert_non_null(line);
         assert_int_equal(line[strlen(line) - 1], '\n');
@@ -100,6 +101,7 @@ static void a_line_comes_back(void **state)
         assert_string_equal(back.device, "A \"GPU\"");
         assert_string_equal(back.contract.data, "irwin-hall-8");
         assert_int_equal(back.n_blocks, 3);
+        assert_int_equal(back.nodes, variant);
         for (int i = 0; i < 3; i++) {
             const struct kg_recorded_block *was = &series.blocks[i], *is = &back.blocks[i];
             assert_true(fabs(was->log_p50 - is->log_p50) <= 0.5e-6);

@@ -168,7 +168,7 @@ static void exchanged_inputs_are_staged_anew(void **state)
     for (subject.place = 0; subject.place < 3; subject.place++)
         assert_int_equal(kg_subject_launch(&subject, 0, NULL, &error), KG_OK);
 
-    assert_int_equal(kg_subject_exchange_inputs(&subject, &other, &error), KG_OK);
+    assert_int_equal(kg_subject_exchange_inputs(&subject, 0, 3, &other, &error), KG_OK);
     assert_int_equal(n_staged, 1 + 3 + 3);
     for (subject.place = 0; subject.place < 3; subject.place++) {
         const struct kg_buffers *set = &subject.ring[subject.place];
@@ -177,8 +177,13 @@ static void exchanged_inputs_are_staged_anew(void **state)
         assert_int_equal(kg_subject_launch(&subject, 0, NULL, &error), KG_OK);
         assert_memory_equal(set->tensors[1].data, after, N * sizeof *after);
     }
+
+    assert_int_equal(kg_subject_exchange_inputs(&subject, 1, 1, &fixture, &error), KG_OK); /* one set back */
+    assert_int_equal(kg_subject_check_workspace(&subject, 1, &error), KG_OK);
+    assert_memory_equal(subject.ring[1].tensors[0].data, before, N * sizeof *before);
+    assert_memory_equal(subject.ring[2].tensors[0].data, after, N * sizeof *after);
     drifts_at = n_staged + 2;
-    assert_int_equal(kg_subject_exchange_inputs(&subject, &fixture, &error), KG_EDEVICE);
+    assert_int_equal(kg_subject_exchange_inputs(&subject, 0, 3, &fixture, &error), KG_EDEVICE);
     kg_fixture_done(&other);
 }
 
