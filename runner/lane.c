@@ -79,6 +79,21 @@ int kg_lane_open(kg_context *context, struct kg_lane *lane, double window_us, kg
     return KG_OK;
 }
 
+int kg_lane_set_calls(kg_context *context, struct kg_lane *lane, int calls, kg_error *ret_error)
+{
+    kg_window *window = NULL;
+    double us = 0;
+    const bool graph = context->device.kind == KG_CUDA;
+    int status = calls == lane->calls ? KG_OK : time_window(context, lane, calls, graph, &window, &us, ret_error);
+    if (status || !window)
+        return status;
+    context->ops->window_free(context, lane->windows[0]);
+    lane->windows[0] = window;
+    lane->window_us = us;
+    lane->calls = calls;
+    return KG_OK;
+}
+
 /* Plain windows and windows with a spin, in turns until the clock is up; the medians of the last batch. */
 static int compare_spin(kg_context *context, kg_window *plain, kg_window *spun, double window_us, double *ret_plain_us,
                         double *ret_spun_us, kg_error *ret_error)

@@ -26,6 +26,9 @@ struct kg_lane {
 /* Makes the first window, of calls that last at least window_us together. A subject and spin_us are set. */
 int kg_lane_open(kg_context *context, struct kg_lane *lane, double window_us, kg_error *ret_error);
 
+/* Makes the first window anew of so many calls. */
+int kg_lane_set_calls(kg_context *context, struct kg_lane *lane, int calls, kg_error *ret_error);
+
 /* Makes the first window anew with a spin that makes it longer by `planted_pct`; it must end with a spin of 0 before.
  */
 int kg_lane_plant(kg_context *context, struct kg_lane *lane, double planted_pct, kg_error *ret_error);
