@@ -21,7 +21,6 @@ struct reader {
     struct table *table;
     const char *path;
     struct row *row;              /* described now */
-    bool properties;              /* the lines that follow speak of `row`, not of a function that it calls */
     size_t part_start;            /* rows of this architecture */
     const char *notes[MAX_NOTES]; /* said before they were described; lines of the text */
     size_t n_notes;
@@ -151,7 +150,15 @@ static void entry_begin(struct reader *reader, const char *name, const char *arc
     if (last && strcmp(last->arch, arch) != 0 && reader->part_start < reader->table->count)
         part_end(reader);
     reader->row = row_add(reader->table, name, arch);
-    reader->properties = false;
+}
+
+/* After a kernel's own line comes one of each function that it calls, as it was compiled for this kernel: what these
+ * spill, the kernel's calls spill. */
+static void properties_add(struct row *row, int stack, int stores, int loads)
+{
+    row->stack_bytes = row->stack_bytes < 0 ? stack : row->stack_bytes + stack;
+    row->spill_store_bytes += stores;
+    row->spill_load_bytes += loads;
 }
 
 static void ptxas_line(struct reader *reader, const char *line)
@@ -163,14 +170,9 @@ static void ptxas_line(struct reader *reader, const char *line)
     if ((at = strstr(line, "Compiling entry function '")) &&
         sscanf(at, "Compiling entry function '%4095[^']' for '%63[^']'", name, arch) == 2) {
         entry_begin(reader, name, arch);
-    } else if (row && (at = strstr(line, "Function properties for "))) {
-        reader->properties = strcmp(at + strlen("Function properties for "), row->name) == 0;
-    } else if (row && reader->properties &&
-               sscanf(line, " %d bytes stack frame, %d bytes spill stores, %d bytes spill loads", &stack, &stores,
-                      &loads) == 3) {
-        row->stack_bytes = stack;
-        row->spill_store_bytes = stores;
-        row->spill_load_bytes = loads;
+    } else if (row && sscanf(line, " %d bytes stack frame, %d bytes spill stores, %d bytes spill loads", &stack,
+                             &stores, &loads) == 3) {
+        properties_add(row, stack, stores, loads);
     } else if (row && row->registers < 0 && (at = strstr(line, "Used ")) &&
                sscanf(at, "Used %d registers", &used) == 1) {
         row->registers = used;

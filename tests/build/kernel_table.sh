@@ -1,12 +1,12 @@
 #!/bin/sh
 # kernel_table.sh -- the kernel table must depend on the machine code alone, and see every change of it.
 #
-#     kernel_table.sh NVCC NVCC_OBJECT KERNEL_TABLE SOURCE.cu TENSOR.cu
+#     kernel_table.sh NVCC NVCC_OBJECT KERNEL_TABLE SOURCE.cu TENSOR.cu CALLED.cu
 #
 # SOURCE has the lines `scale_by = 2.0f` and `lut[4] = { 1`, which are changed here, and kernels named as below.
 set -eu
 
-nvcc=$1 nvcc_object=$2 kernel_table=$3 source=$4 tensor=$5
+nvcc=$1 nvcc_object=$2 kernel_table=$3 source=$4 tensor=$5 called=$6
 archs=80,90a
 . "$(dirname "$0")/lib.sh"
 
@@ -67,7 +67,26 @@ expect 'beside one of a kernel' "$(recorded spills sm_90a "spilled to local memo
 expect 'notes are shown while building' "$(grep -c 'Potential Performance Loss' "$scratch/said")" 1
 expect 'no disassembler' "$(PATH=/usr/bin:/bin command -v nvdisasm || recorded two_mma sm_80 '.tensor_sass = -1')" 1
 
+# What a called function spills ptxas says after each kernel that calls it.
+stem=$scratch/called
+"$nvcc_object" "$nvcc" "$archs" "$called" "$stem.o" "$stem.d" 2>/dev/null
+"$kernel_table" "$scratch/t.c" "$scratch/t.h" "$stem.o" "$stem.ptxas" "$stem.sm_80.cubin" "$stem.sm_90a.cubin"
+summed() { # summed KERNEL ARCH: what ptxas said of the kernel and of what it calls, as the row has it
+    awk -v kernel="'$1'" -v arch="'$2'" '
+        /Compiling entry function/ { ours = index($0, kernel) && index($0, arch) }
+        ours && /bytes stack frame/ { stack += $1; stores += $5; loads += $9 }
+        END { printf ".stack_bytes = %d, .spill_store_bytes = %d, .spill_load_bytes = %d,", stack, stores, loads }
+    ' "$stem.ptxas"
+}
+expect 'ptxas tells of a called function once a kernel and architecture' "$(grep -c 'Function properties for .*calling$' "$stem.ptxas")" 4
+for arch in sm_80 sm_90a; do
+    expect "$arch: called functions spill" "$(summed calls $arch | grep -c 'store_bytes = [1-9][0-9]*, .spill_load_bytes = [1-9]')" 1
+    expect "$arch: what they spill is their kernel's" "$(recorded calls $arch "$(summed calls $arch)")" 1
+    expect "$arch: and not another's" "$(recorded calls_with_room $arch '.spill_store_bytes = 0, .spill_load_bytes = 0')" 1
+done
+
 # nvdisasm is no part of every toolkit, so one that prints as it does.
+stem=$scratch/tensor
 mkdir "$scratch/bin"
 cat >"$scratch/bin/nvdisasm" <<'END'
 #!/bin/sh
