@@ -145,7 +145,7 @@ static void add_run(cJSON *root, const struct kg_run *run)
     kg_json_add_text(root, "command", run->command);
     kg_json_add_text(root, "expectations", run->expectations_exist ? run->expectations : "");
     kg_json_add_text(root, "partial", run->partial);
-    cJSON_AddBoolToObject(root, "timed", run->timed);
+    cJSON_AddBoolToObject(root, "timed", kg_fact_run_timed(run));
     cJSON_AddBoolToObject(root, "blessed", run->blessed);
     cJSON_AddBoolToObject(root, "allow_undecided", run->allow_undecided);
     kg_json_add_count(root, "shuffle_seed", run->shuffle_seed);

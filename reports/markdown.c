@@ -267,11 +267,20 @@ static void put_fact(const char *name, const char *value, FILE *out)
     fputs(" |\n", out);
 }
 
+static void put_timer(const struct kg_run *run, FILE *out)
+{
+    char line[KG_LINE] = "";
+    kg_text_add(line, sizeof line, "%s, L2 %s", run->contract.timer, run->contract.l2);
+    if (run->contract.window_us > 0)
+        kg_text_add(line, sizeof line, ", windows of %s", kg_format_time(run->contract.window_us).s);
+    put_fact("timer", kg_fact_run_timed(run) ? line : "not timed", out);
+}
+
 static void put_provenance(const struct kg_run *run, FILE *out)
 {
     struct kg_steadiness steady = kg_fact_steadiness(run);
     struct kg_device_use use = kg_fact_use(run, 0);
-    char line[KG_LINE] = "";
+    char line[KG_LINE];
     fputs("\n## Provenance\n\n| what | value |\n| --- | --- |\n", out);
     put_fact("run", run->id, out);
     put_fact("started", run->started, out);
@@ -289,10 +298,7 @@ static void put_provenance(const struct kg_run *run, FILE *out)
     } else {
         put_fact("goldens", run->expectations_exist ? run->expectations : "none for this architecture", out);
     }
-    kg_text_add(line, sizeof line, "%s, L2 %s", run->contract.timer, run->contract.l2);
-    if (run->contract.window_us > 0)
-        kg_text_add(line, sizeof line, ", windows of %s", kg_format_time(run->contract.window_us).s);
-    put_fact("timer", run->timed ? line : "not timed", out);
+    put_timer(run, out);
     if (use.blocks) {
         (void)snprintf(line, sizeof line, "%.1f%% of the time between a block's first and last window", use.idle_pct);
         put_fact("device idle", line, out);

@@ -17,6 +17,14 @@ bool kg_fact_dirty(const struct kg_run *run)
     return run->module->git_sha && *run->module->git_sha ? run->module->git_dirty : run->git.dirty;
 }
 
+bool kg_fact_run_timed(const struct kg_run *run)
+{
+    for (size_t i = 0; i < run->n_results; i++)
+        if (run->results[i].n_blocks)
+            return true;
+    return false;
+}
+
 bool kg_fact_first_of_suite(const struct kg_run *run, size_t index)
 {
     for (size_t i = 0; i < index; i++)

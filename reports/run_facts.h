@@ -9,6 +9,10 @@
 const char *kg_fact_sha(const struct kg_run *run);
 bool kg_fact_dirty(const struct kg_run *run);
 
+/* Whether a case of it was timed: without --no-time it may still have been only cases that failed, skipped, or are
+ * never timed. */
+bool kg_fact_run_timed(const struct kg_run *run);
+
 /* No result before it is of its suite: where a report that groups by suite begins a group. */
 bool kg_fact_first_of_suite(const struct kg_run *run, size_t index);
 

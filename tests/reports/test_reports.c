@@ -424,6 +424,23 @@ static void test_meta_json(const struct kg_run *run)
     cJSON_Delete(root);
 }
 
+/* Nothing asked it not to time, but what it ran failed, was skipped or is judged on another seed. */
+static void test_untimed(const struct kg_run *run, const char *folder, bool update)
+{
+    struct kg_run as = *run;
+    as.results = &run->results[4];
+    as.n_results = 4;
+    as.contract = (struct kg_contract){ .timer = "" };
+    memset(as.counts, 0, sizeof as.counts);
+    for (size_t i = 0; i < as.n_results; i++)
+        as.counts[as.results[i].verdict]++;
+    check_frozen(&as, folder, "summary_untimed.md", kg_report_summary, update);
+    cJSON *root = parse(&as, kg_report_build_meta), *timed = parse(run, kg_report_build_meta);
+    CHECK(cJSON_IsFalse(find(root, "timed")) && cJSON_IsTrue(find(timed, "timed")));
+    cJSON_Delete(root);
+    cJSON_Delete(timed);
+}
+
 static void test_idle_json(const struct kg_run *run)
 {
     cJSON *root = parse(run, kg_report_build_meta);
@@ -668,6 +685,7 @@ int main(int argc, char **argv)
     sample_run_make_contest(&contest);
     test_frozen(&run, argv[1], argc > 2 && !strcmp(argv[2], "--update"));
     test_frozen_against(&against, argv[1], argc > 2 && !strcmp(argv[2], "--update"));
+    test_untimed(&run, argv[1], argc > 2 && !strcmp(argv[2], "--update"));
     test_contest(&contest, argv[1], argc > 2 && !strcmp(argv[2], "--update"));
     test_contest_seeds(&contest);
     test_contest_kernels(&contest);
