@@ -371,6 +371,38 @@ static void moved_anchor_is_not_used(void **state)
     free(kit);
 }
 
+/* By ratio unchanged, and faster. */
+static void anchor_ten_per_cent_slower_excuses_nothing(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    kit->golden.judge = KG_JUDGE_RATIO;
+    set_blocks(kit, 9, 27.5, 55);
+    decided(kit, &kit->golden, KG_SLOW, false,
+            "p50 27.5 us, golden 25.0 us (+10.0% ±0.1, threshold 2%), same code as the golden: environment; "
+            "judged by p50: the anchor itself reads +10.0%");
+    set_blocks(kit, 9, 26.25, 55);
+    decided(kit, &kit->golden, KG_SLOW, false,
+            "p50 26.2 us, golden 25.0 us (+5.0% ±0.1, threshold 2%), same code as the golden: environment; "
+            "judged by p50: the anchor itself reads +10.0%");
+    set_blocks(kit, 3, 26.25, 55);
+    verdict_is(kit, KG_UNSURE, true); /* to be confirmed */
+    free(kit);
+
+    kit = kit_new(KG_CPU);
+    kit->policy.threshold_pct = 5;
+    set_blocks(kit, 3, 27.5, 55);
+    decided(kit, &kit->golden, KG_UNSURE, true,
+            "p50 27.5 us, golden 25.0 us (ratio to the anchor +0.0% ±1.3, threshold 5%); the anchor itself reads "
+            "+10%: this machine is slower, or both are; --against tells");
+    set_blocks(kit, 3, 26.4, 55); /* +5.6%, FAST by its ratio */
+    kit->policy.threshold_pct = 3.5;
+    verdict_is(kit, KG_UNSURE, true);
+    set_blocks(kit, 8, 26.4, 55);
+    verdict_is(kit, KG_UNSURE, false);
+    free(kit);
+}
+
 /* Whatever the slow-down of the case, the threshold and the noise of the golden's anchor: 10% slower it hides nothing.
  */
 static void slower_anchor_never_passes_a_slower_case(void **state)
@@ -694,6 +726,38 @@ static void machine_noise_is_used(void **state)
     free(kit);
 }
 
+/* Less noise than the golden's: the golden's stays. */
+static void the_larger_noise_is_used(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    kit->policy.machine_prior[KG_JUDGE_RAW] = (struct kg_prior){ .sd = 0.0002, .blocks = 10 };
+    kit->policy.machine_floor_pct[KG_JUDGE_RAW] = 0.04;
+    verdict_is(kit, KG_PASS, false);
+    assert_true(fabs(kit->result.judgement.margin_pct - 100 * sinh(4.604094871 * log(1.002) / 2 * sqrt(1 / 3.0))) <
+                1e-6);
+    assert_true(kit->result.judgement.floor_pct == 0.2);
+    free(kit);
+}
+
+/* A window of 20 calls is told to a tick, so a call to a twentieth of it. */
+static void a_tick_is_no_slowdown(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    set_blocks(kit, 9, 26, 50); /* +4%, and 4.8 or 3.8 a tick */
+    kit->result.tick_us = 25;
+    verdict_is(kit, KG_UNSURE, false);
+    kit->result.tick_us = 20;
+    verdict_is(kit, KG_SLOW, false);
+    for (int i = 0; i < 9; i++)
+        kit->result.blocks[i].calls = 1;
+    verdict_is(kit, KG_UNSURE, false);
+    kit->result.tick_us = 1; /* a single call between events */
+    verdict_is(kit, KG_SLOW, false);
+    free(kit);
+}
+
 static void new_case_is_gated_for_being_right(void **state)
 {
     (void)state;
@@ -806,6 +870,7 @@ int main(void)
         cmocka_unit_test(without_a_comparable_golden_ungated),
         cmocka_unit_test(ratio_judges_where_it_was_steadier),
         cmocka_unit_test(moved_anchor_is_not_used),
+        cmocka_unit_test(anchor_ten_per_cent_slower_excuses_nothing),
         cmocka_unit_test(slower_anchor_never_passes_a_slower_case),
         cmocka_unit_test(anchor_moves_within_its_noise),
         cmocka_unit_test(judge_stays_the_same),
@@ -818,6 +883,8 @@ int main(void)
         cmocka_unit_test(baseline_judges_without_a_golden),
         cmocka_unit_test(baseline_prior_by_class),
         cmocka_unit_test(machine_noise_is_used),
+        cmocka_unit_test(the_larger_noise_is_used),
+        cmocka_unit_test(a_tick_is_no_slowdown),
         cmocka_unit_test(new_case_is_gated_for_being_right),
         cmocka_unit_test(expected_failures),
         cmocka_unit_test(long_notes_are_cut),
