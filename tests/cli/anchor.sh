@@ -7,7 +7,6 @@ set -eu -o pipefail
 on=('held/*' --expectations goldens --case-timeout 120)
 case=held/plain/s0/kernel
 
-# Three times slower, not 30%: what else this machine does may change between golden and run.
 bless "${on[@]}" --module "$modules/anchor.so" --reason 'as it should be'
 gate run --format json "${on[@]}" --module "$modules/anchor_200_200.so"
 expect 'both three times slower: not PASS' "$(verdict $case)" UNSURE
@@ -16,6 +15,14 @@ expect 'both three times slower: the ratio alone would pass it' \
     "$(results '.results[0] | .judge == "ratio" and .change_pct < 10')" true
 expect_in 'both three times slower: says why' "$scratch/out" \
     'this machine is slower, or both are; --against tells'
+
+# Beside the unchanged anchor this would be 10% over a threshold of 5; the ratio reads nothing.
+gate run --format json "${on[@]}" --threshold 5 --module "$modules/anchor_10_10.so"
+expect 'both 10% slower: not PASS' "$(verdict $case)" UNSURE
+expect 'both 10% slower: status' "$status" 4
+expect 'both 10% slower: the ratio alone would pass it' \
+    "$(results '.results[0] | .judge == "ratio" and .change_pct < 3')" true
+expect_in 'both 10% slower: says why' "$scratch/out" 'this machine is slower, or both are; --against tells'
 
 decide $case "${on[@]}" --module "$modules/anchor_10_30.so"
 expect 'kernel 30%, anchor 10% slower' "$(verdict $case)" SLOW
