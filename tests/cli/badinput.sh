@@ -90,9 +90,11 @@ fi
 # ---- places that cannot be written ----
 
 echo precious >file
-refused 'cannot make folder file/' run "${on[@]}" $one --output file
-refused 'cannot make folder file/deeper' run "${on[@]}" $one --output file/deeper
-refused 'cannot make folder file/deeper: Not a directory' run "${on[@]}" $one --output file/deeper/still
+refused 'cannot make folder file: Not a directory' run "${on[@]}" $one --output file
+ln -s nowhere dangling
+refused 'cannot make folder dangling: Not a directory' run "${on[@]}" $one --output dangling
+refused 'cannot make folder file: Not a directory' run "${on[@]}" $one --output file/deeper
+refused 'cannot make folder file: Not a directory' run "${on[@]}" $one --output file/deeper/still
 refused 'cannot make folder ' run "${on[@]}" $one --output ''
 refused 'file: Not a directory' run "${on[@]}" $one --expectations file
 refused '--expectations: nothing given' run "${on[@]}" $one --expectations ''
