@@ -17,36 +17,52 @@ static size_t shown(const struct kg_board *board, int top)
     return top && (size_t)top < board->count ? (size_t)top : board->count;
 }
 
-static int name_width(const struct kg_board *board, size_t count)
+/* Of the columns that hold what may be long. */
+struct widths {
+    int backend, golden, best, behind;
+};
+
+static void widen(int *width, const char *text)
 {
-    size_t width = strlen("backend");
-    for (size_t i = 0; i < count; i++)
-        if (strlen(board->standings[i].backend->name) > width)
-            width = strlen(board->standings[i].backend->name);
-    return (int)width;
+    if ((int)strlen(text) > *width)
+        *width = (int)strlen(text);
 }
 
-static void print_standing(const struct kg_standing *standing, int width)
+static struct widths widths_of(const struct kg_board *board, size_t count)
+{
+    const int least = sizeof "own best" - 1; /* of the figures' headings, the longest */
+    struct widths widths = { .backend = sizeof "backend" - 1, .golden = least, .best = least, .behind = least };
+    for (size_t i = 0; i < count; i++) {
+        const struct kg_standing *standing = &board->standings[i];
+        widen(&widths.backend, standing->backend->name);
+        widen(&widths.golden, kg_format_time(standing->golden->p50_us).s);
+        widen(&widths.best, kg_format_time(standing->golden->best.p50_us).s);
+        widen(&widths.behind, kg_format_change(standing->over_best_pct, 1).s);
+    }
+    return widths;
+}
+
+static void print_standing(const struct kg_standing *standing, const struct widths *widths)
 {
     const struct kg_golden *golden = standing->golden;
-    printf("  %4d  %-*s  %8s  %8s  %8s  %-12.12s  %.10s  %.12s\n", standing->rank, width, standing->backend->name,
-           kg_format_time(golden->p50_us).s, kg_format_time(golden->best.p50_us).s,
-           kg_format_change(standing->over_best_pct, 1).s, golden->best.git_sha, golden->best.date,
-           golden->provenance.uuid);
+    printf("  %4d  %-*s  %*s  %*s  %*s  %-12.12s  %-10.10s  %.12s\n", standing->rank, widths->backend,
+           standing->backend->name, widths->golden, kg_format_time(golden->p50_us).s, widths->best,
+           kg_format_time(golden->best.p50_us).s, widths->behind, kg_format_change(standing->over_best_pct, 1).s,
+           golden->best.git_sha, golden->best.date, golden->provenance.uuid);
 }
 
 static void print_board(const struct kg_board *board, int top)
 {
     const struct kg_golden *best = board->best.golden;
     const size_t count = shown(board, top);
-    const int width = name_width(board, count);
+    const struct widths widths = widths_of(board, count);
     printf("%s/%s (%s, L2 %s): best %s by %s, %.12s of %.10s, %s\n", board->of->suite->name, board->of->shape,
            best->contract.timer, best->contract.l2, kg_format_time(best->best.p50_us).s, board->best.backend->name,
            best->best.git_sha, best->best.date, best->provenance.device);
-    printf("  rank  %-*s  %8s  %8s  %8s  %-12s  %-10s  %s\n", width, "backend", "golden", "own best", "behind",
-           "commit", "date", "card");
+    printf("  rank  %-*s  %*s  %*s  %*s  %-12s  %-10s  %s\n", widths.backend, "backend", widths.golden, "golden",
+           widths.best, "own best", widths.behind, "behind", "commit", "date", "card");
     for (size_t i = 0; i < count; i++)
-        print_standing(&board->standings[i], width);
+        print_standing(&board->standings[i], &widths);
     if (count < board->count)
         printf("  %zu more\n", board->count - count);
     if (board->n_without) {

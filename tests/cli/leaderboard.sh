@@ -95,6 +95,24 @@ board/two (graph, L2 warm): best 10.0 us by quick, aaaaaaaaaaaa of 2026-01-02, N
 END
 expect 'as text' "$(cat out)" "$(cat wanted)"
 
+# Columns are as wide as their longest figure.
+{
+    golden board/one/quick 0.9 0.1 aaaaaaaaaaaaaaaa 2026-01-02T00:00:00Z GPU-1
+    golden board/one/middling 1234567 999994 bbbbbbbbbbbbbbbb 2026-01-03T00:00:00Z GPU-1
+    golden board/one/heavy 98765432100 98765432100 cccccccccccccccc 2026-01-04T00:00:00Z GPU-1
+} | file b200
+gate leaderboard "${on[@]}" --arch b200 board/one
+cat >wanted <<'END'
+b200: goldens/expectations_b200.json
+board/one (graph, L2 warm): best 100 ns by quick, aaaaaaaaaaaa of 2026-01-02, NVIDIA H200
+  rank  backend       golden    own best              behind  commit        date        card
+     1  quick         900 ns      100 ns             +800.0%  aaaaaaaaaaaa  2026-01-02  GPU-1
+     2  middling      1.23 s   999.99 ms      +1234566900.0%  bbbbbbbbbbbb  2026-01-03  GPU-1
+     3  heavy     98765.43 s  98765.43 s  +98765432099900.0%  cccccccccccc  2026-01-04  GPU-1
+END
+expect 'as text: large figures' "$(cat out)" "$(cat wanted)"
+rm goldens/expectations_b200.json
+
 sed -i 's/"arch": "l4"/"arch": "b200"/' goldens/expectations_l4.json
 refused "expectations_l4.json: holds arch 'b200'" leaderboard "${on[@]}" --arch h200
 rm goldens/*
