@@ -12,8 +12,7 @@ bundle=$(realpath "$1") folder=$(realpath "$2") slower=${3:-}
 shift $(($# < 3 ? $# : 3))
 here=$(realpath "$(dirname "$0")") # the scripts
 modules=$bundle/tests/modules kgate=$bundle/bin/kgate attention=$bundle/lib/kgate/attention.so
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/lib.sh"
 
 # The longest first: NAME, and the words of its command.
 jobs=("right $kgate run --no-time --output $work/right"
@@ -30,29 +29,23 @@ jobs=("right $kgate run --no-time --output $work/right"
     "reference $bundle/tests/cuda/test_reference $attention")
 [ -z "$slower" ] || jobs=("pair $here/pair.sh $kgate $attention $(realpath "$slower") 10" "${jobs[@]}")
 
-# Numbers are handed out by taking a folder: only one can make it.
 work_on() { # GPU [OPTION...]
     local gpu=$1 i name command started status
     shift
     for i in "${!jobs[@]}"; do
-        mkdir "$work/job$i" 2>/dev/null || continue
+        take "job$i" || continue
         read -r name command <<<"${jobs[i]}"
         read -r -a command <<<"$command"
         case ${command[0]} in
         *.sh | "$kgate") command+=("$@") ;; # the programs take no options
         esac
         started=$SECONDS status=0
-        HOME=$work/home$gpu CUDA_VISIBLE_DEVICES=$gpu "${command[@]}" >"$folder/$name.log" 2>&1 || status=$?
+        "${command[@]}" >"$folder/$name.log" 2>&1 || status=$?
         echo "$name $status" >>"$work/ended$gpu"
         echo "$name: status $status in $((SECONDS - started)) s on GPU $gpu: $(tail -n 1 "$folder/$name.log")"
     done
 }
 
-gpus=$(nvidia-smi --list-gpus 2>/dev/null | wc -l) || { echo "no GPU here" && exit 77; }
-for ((gpu = 0; gpu < gpus; gpu++)); do
-    mkdir "$work/home$gpu"
-    work_on "$gpu" "$@" &
-done
-wait
+on_all_gpus work_on "$@"
 cat "$work"/ended* | awk '{ n[$2 == 0 ? "passed" : $2 == 77 ? "skipped" : "failed"]++ }
     END { printf "%d passed, %d failed, %d skipped\n", n["passed"], n["failed"], n["skipped"]; exit n["failed"] > 0 }'

@@ -9,8 +9,7 @@ set -eu -o pipefail
 
 kgate=$(realpath "$1") expectations=$(realpath "$2") folder=$(realpath "$3") reason=$4
 shift 4
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/lib.sh"
 
 # The longest first.
 groups=(fa_s512 'cudnn_sdpa attention_matrix' 'fp8_sdpa fp8_sdpa_e4m3 fp8_cudnn' pathology)
@@ -23,13 +22,11 @@ run() { # NAME WHAT SUITES OPTION...
     return "$status"
 }
 
-# Numbers are handed out by taking a folder: only one can make it.
 work_on() { # GPU OPTION...
     local i name gpu=$1 suites
     shift
-    export HOME=$work/home$gpu CUDA_VISIBLE_DEVICES=$gpu
     for i in "${!groups[@]}"; do
-        mkdir "$work/group$i" 2>/dev/null || continue
+        take "group$i" || continue
         read -r -a suites <<<"${groups[i]}"
         name=${suites[0]}
         if run "$name" bless "$gpu" "${suites[@]}" --bless --reason "$reason" "$@"; then
@@ -38,10 +35,5 @@ work_on() { # GPU OPTION...
     done
 }
 
-gpus=$(nvidia-smi --list-gpus 2>/dev/null | wc -l) || { echo "no GPU here" && exit 77; }
-for ((gpu = 0; gpu < gpus; gpu++)); do
-    mkdir "$work/home$gpu"
-    work_on "$gpu" "$@" &
-done
-wait
+on_all_gpus work_on "$@"
 awk '{ n[$2 == 0]++ } END { printf "%d passed, %d failed\n", n[1], n[0]; exit n[0] > 0 || n[1] == 0 }' "$work/ended"

@@ -16,6 +16,23 @@ need_gpu() {
     fi
 }
 
+# on_all_gpus FUNCTION ARGUMENT...: FUNCTION GPU ARGUMENT... for each GPU of this machine at once, which has it to itself
+# and a home of its own. Ends the script as skipped where there is none.
+on_all_gpus() {
+    local gpus gpu
+    gpus=$(nvidia-smi --list-gpus 2>/dev/null | wc -l) || { echo "no GPU here" && exit 77; }
+    for ((gpu = 0; gpu < gpus; gpu++)); do
+        mkdir "$work/home$gpu"
+        HOME=$work/home$gpu CUDA_VISIBLE_DEVICES=$gpu "$1" "$gpu" "${@:2}" &
+    done
+    wait
+}
+
+# take NAME: true for one caller alone, since only one can make the folder.
+take() {
+    mkdir "$work/$1" 2>/dev/null
+}
+
 fail() {
     echo "FAIL: $*"
     failed=$((failed + 1))
