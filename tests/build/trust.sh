@@ -1,6 +1,7 @@
 #!/bin/sh
 # trust.sh -- what docs/trust.md says of tests is so: they are tests of this build, what is said of them stands in their
-# source, and each defect has a patch that still applies and names tests that are there.
+# source, each defect has a patch that still applies and names tests that are there, and a row with patches names the
+# tests of these patches.
 #
 #     trust.sh SOURCE_FOLDER BUILD_FOLDER
 set -eu
@@ -26,10 +27,10 @@ is_test() { # of this build, or one that needs nvcc where this build has none
 
 # Cells that name tests: the third of "What a kernel could try", the third of each table of defects.
 sed -n '/^## What a kernel could try/,/^## What nothing here/p' docs/trust.md | grep '^| ' | grep -v '^| ---' >"$scratch/rows"
-quoted() { # quoted COLUMN PATTERN -- what stands there between back quotes
-    cut -d '|' -f "$1" "$scratch/rows" | grep -o "\`$2\`" | tr -d '\`'
+quoted() { # quoted COLUMN PATTERN -- what stands there between back quotes, of the rows on standard input
+    cut -d '|' -f "$1" | grep -o "\`$2\`" | tr -d '\`'
 }
-quoted 4 '[^`]*' >"$scratch/named"
+quoted 4 '[^`]*' <"$scratch/rows" >"$scratch/named"
 while IFS= read -r entry; do
     name=${entry%%/*} what=${entry#*/}
     is_test "$name" || fail "$entry: no test is called '$name'"
@@ -37,6 +38,7 @@ while IFS= read -r entry; do
     case $name in
     'fp8 on a GPU') files=tests/cuda/fp8.sh ;;
     gpu) files=tests/cuda/gpu.sh ;;
+    shipped_kernels) files=tests/meson.build ;;
     reports) files=tests/reports/test_reports.c ;;
     *) files=$(find tests -name "$name.sh" -not -path '*/cuda/*' -o -name "$name.c" -o -name "test_$name.c") ;;
     esac
@@ -47,13 +49,17 @@ while IFS= read -r entry; do
 done <"$scratch/named"
 [ "$(wc -l <"$scratch/named")" -ge 40 ] || fail "only $(wc -l <"$scratch/named") tests are named"
 
+tests_of() { # tests_of PATCH -- that are to fail with it
+    sed -n '/^---/q; s/^Tests: //p' "tests/defects/$1.patch"
+}
+
 # Patches: each is in a table, and what the tables name is there.
-quoted 5 '[a-z0-9_]*' | sort -u >"$scratch/put_in"
+quoted 5 '[a-z0-9_]*' <"$scratch/rows" | sort -u >"$scratch/put_in"
 for patch in tests/defects/*.patch; do
     name=$(basename "$patch" .patch)
     grep -q -x "$name" "$scratch/put_in" || fail "$patch: docs/trust.md does not name it"
     git apply --check -C1 "$patch" 2>"$scratch/error" || fail "$patch does not apply: $(head -n 1 "$scratch/error")"
-    tests=$(sed -n '/^---/q; s/^Tests: //p' "$patch")
+    tests=$(tests_of "$name")
     [ -n "$tests" ] || fail "$patch names no tests"
     for test in $tests; do
         is_test "$test" || fail "$patch: no test is called '$test'"
@@ -62,5 +68,21 @@ done
 while IFS= read -r name; do
     [ -f "tests/defects/$name.patch" ] || fail "docs/trust.md: no tests/defects/$name.patch"
 done <"$scratch/put_in"
+
+# A row's tests are those of its patches. What needs a GPU no patch can show.
+while IFS= read -r row; do
+    patches=$(echo "$row" | quoted 5 '[a-z0-9_]*' | paste -s -d ' ')
+    [ -n "$patches" ] || continue
+    echo "$row" | quoted 4 '[^`]*' | sed 's,/.*,,' | grep -v -x -e gpu -e 'fp8 on a GPU' | sort -u >"$scratch/of_row"
+    for patch in $patches; do
+        [ ! -f "tests/defects/$patch.patch" ] || tests_of "$patch"
+    done | tr ' ' '\n' | sort -u >"$scratch/of_patches"
+    for test in $(comm -13 "$scratch/of_row" "$scratch/of_patches"); do
+        fail "$patches: the row does not name '$test', which must fail"
+    done
+    for test in $(comm -23 "$scratch/of_row" "$scratch/of_patches"); do
+        fail "$patches: the row names '$test', which no patch of it does"
+    done
+done <"$scratch/rows"
 echo "$(wc -l <"$scratch/named") tests named, $(wc -l <"$scratch/put_in") patches, $failed not as they must be"
 [ "$failed" = 0 ]
