@@ -78,11 +78,14 @@ summed() { # summed KERNEL ARCH: what ptxas said of the kernel and of what it ca
         END { printf ".stack_bytes = %d, .spill_store_bytes = %d, .spill_load_bytes = %d,", stack, stores, loads }
     ' "$stem.ptxas"
 }
-expect 'ptxas tells of a called function once a kernel and architecture' "$(grep -c 'Function properties for .*calling$' "$stem.ptxas")" 4
+expect 'ptxas tells of a called function once a kernel and architecture' \
+    "$(grep -c 'Function properties for .*calling$' "$stem.ptxas")" 4
 for arch in sm_80 sm_90a; do
-    expect "$arch: called functions spill" "$(summed calls $arch | grep -c 'store_bytes = [1-9][0-9]*, .spill_load_bytes = [1-9]')" 1
+    expect "$arch: called functions spill" \
+        "$(summed calls $arch | grep -c 'store_bytes = [1-9][0-9]*, .spill_load_bytes = [1-9]')" 1
     expect "$arch: what they spill is their kernel's" "$(recorded calls $arch "$(summed calls $arch)")" 1
-    expect "$arch: and not another's" "$(recorded calls_with_room $arch '.spill_store_bytes = 0, .spill_load_bytes = 0')" 1
+    expect "$arch: and not another's" \
+        "$(recorded calls_with_room $arch '.spill_store_bytes = 0, .spill_load_bytes = 0')" 1
 done
 
 # nvdisasm is no part of every toolkit, so one that prints as it does.
