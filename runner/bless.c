@@ -91,6 +91,21 @@ int kg_bless_check_noise(const struct kg_result *result, kg_error *ret_error)
                    count, result->n_blocks, names, first);
 }
 
+/* A best that a bless forgets, or cannot be held against, is said. */
+static void say_best(const struct kg_golden *old, const struct kg_golden *golden, bool reset_best, FILE *out)
+{
+    static const char *const fates[] = {
+        [KG_BEST_APART] = "stays, and cannot be compared with what is blessed here; --reset-best begins anew",
+        [KG_BEST_RESET] = "is forgotten: --reset-best",
+        [KG_BEST_STALE] = "is forgotten: it was timed by another contract",
+    };
+    const struct kg_best *best = &old->best;
+    enum kg_best_fate fate = kg_golden_best_fate(old, golden, reset_best);
+    if (fates[fate])
+        fprintf(out, "  the best, %.6g us at %.12s of %.10s on %s, %s\n", best->p50_us, best->git_sha, best->date,
+                best->uuid, fates[fate]);
+}
+
 static int bless_one(struct kg_session *s, struct kg_goldens *goldens, struct kg_result *r, FILE *out,
                      kg_error *ret_error)
 {
@@ -101,18 +116,19 @@ static int bless_one(struct kg_session *s, struct kg_goldens *goldens, struct kg
     const struct kg_provenance provenance = provenance_of(s);
     kg_case_key(&r->of, r->backend, key, sizeof key);
     const struct kg_golden *old = kg_goldens_find(goldens, key);
-    double old_us = old ? old->p50_us : 0;
     if (kg_bless_check_noise(r, &cause) ||
         kg_golden_of_result(r, key, &policy.contract, &provenance, &golden, &cause)) {
         r->verdict = KG_UNSURE;
         snprintf(r->reason, sizeof r->reason, "not blessed: %s", cause.text);
         return KG_OK;
     }
-    if (old)
-        fprintf(out, "blessed %s: %.6g -> %.6g us (%+.2f%%)\n", key, old_us, golden.p50_us,
-                100 * (golden.p50_us / old_us - 1));
-    else
+    if (old) {
+        fprintf(out, "blessed %s: %.6g -> %.6g us (%+.2f%%)\n", key, old->p50_us, golden.p50_us,
+                100 * (golden.p50_us / old->p50_us - 1));
+        say_best(old, &golden, s->options->reset_best, out);
+    } else {
         fprintf(out, "blessed %s: %.6g us (new)\n", key, golden.p50_us);
+    }
     r->verdict = KG_PASS;
     snprintf(r->reason, sizeof r->reason, "blessed");
     return kg_goldens_put(goldens, &golden, s->options->reset_best, ret_error);

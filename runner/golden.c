@@ -1,6 +1,6 @@
-/* golden.c -- goldens as values: one made from a result, and the sorted set of an architecture. Pure; the files are
- * golden_file.c's, the JSON golden_json.c's. The conditions of a bless that concern the result are in check_blessable.
- */
+/* golden.c -- goldens as values: one made from a result, which best outlives a bless, and the sorted set of an
+ * architecture. Pure; the files are golden_file.c's, the JSON golden_json.c's. The conditions of a bless that concern
+ * the result are in check_blessable. */
 #include "golden.h"
 
 #include <math.h>
@@ -118,11 +118,46 @@ int kg_golden_of_result(const struct kg_result *result, const char *key, const s
         return refuse_unsteady(&golden, result->id, spread, limit, ret_error);
     golden.floor_pct = kg_golden_floor_pct(golden.judge == KG_JUDGE_RAW ? golden.blocks_us : golden.blocks_ratio,
                                            golden.n_blocks, result->of.kind);
-    golden.best.p50_us = golden.p50_us;
-    memcpy(golden.best.git_sha, provenance->git_sha, sizeof golden.best.git_sha);
-    memcpy(golden.best.date, provenance->date, sizeof golden.best.date);
+    kg_golden_be_best(&golden);
     *ret_golden = golden;
     return 0;
+}
+
+/* ---- the best -------------------------------------------------------------------------------------------------- */
+
+void kg_golden_be_best(struct kg_golden *golden)
+{
+    const struct kg_provenance *provenance = &golden->provenance;
+    struct kg_best best = { .p50_us = golden->p50_us };
+    memcpy(best.git_sha, provenance->git_sha, sizeof best.git_sha);
+    memcpy(best.date, provenance->date, sizeof best.date);
+    memcpy(best.uuid, provenance->uuid, sizeof best.uuid);
+    if (golden->anchor[0]) {
+        best.ratio = kg_median(golden->blocks_ratio, (size_t)golden->n_blocks);
+        memcpy(best.anchor, golden->anchor, sizeof best.anchor);
+        memcpy(best.anchor_identity, golden->anchor_identity, sizeof best.anchor_identity);
+    }
+    golden->best = best;
+}
+
+bool kg_best_same_anchor(const struct kg_best *a, const struct kg_best *b)
+{
+    return a->ratio > 0 && b->ratio > 0 && !strcmp(a->anchor, b->anchor) &&
+           !strcmp(a->anchor_identity, b->anchor_identity);
+}
+
+enum kg_best_fate kg_golden_best_fate(const struct kg_golden *old, const struct kg_golden *golden, bool reset_best)
+{
+    const struct kg_best *was = &old->best, *is = &golden->best;
+    bool same_card = !strcmp(was->uuid, is->uuid), comparable = same_card || kg_best_same_anchor(was, is);
+    bool faster = same_card ? was->p50_us < is->p50_us : was->ratio < is->ratio;
+    if (!kg_contract_same(&old->contract, &golden->contract))
+        return KG_BEST_STALE;
+    if (comparable && !faster)
+        return KG_BEST_BEATEN;
+    if (reset_best)
+        return KG_BEST_RESET;
+    return comparable ? KG_BEST_KEPT : KG_BEST_APART;
 }
 
 /* ---- the set --------------------------------------------------------------------------------------------------- */
@@ -152,9 +187,9 @@ int kg_goldens_put(struct kg_goldens *goldens, const struct kg_golden *golden, b
     size_t at = lower_bound(goldens, golden->key);
     if (at < goldens->count && !strcmp(goldens->items[at].key, golden->key)) {
         struct kg_golden old = goldens->items[at], *item = &goldens->items[at];
+        enum kg_best_fate fate = kg_golden_best_fate(&old, golden, reset_best);
         *item = *golden;
-        if (!reset_best && kg_contract_same(&old.contract, &golden->contract) &&
-            !strcmp(old.provenance.uuid, golden->provenance.uuid) && old.best.p50_us < golden->best.p50_us)
+        if (fate == KG_BEST_KEPT || fate == KG_BEST_APART)
             item->best = old.best;
         return 0;
     }

@@ -6,7 +6,7 @@
 #include "kgate.h"
 #include "result.h"
 
-#define KG_GOLDEN_SCHEMA 1
+#define KG_GOLDEN_SCHEMA 2     /* 1 is read too: its `best` names no card and has no ratio */
 #define KG_GOLDEN_MIN_BLOCKS 3 /* a bless needs, and a file holds, at least so many */
 
 struct cJSON;
@@ -28,6 +28,15 @@ struct kg_provenance {
     char cuda[32]; /* toolkit that built the module; empty on the CPU */
 };
 
+/* The fastest ever blessed under one contract. Times of two cards do not compare; ratios to the same anchor do. */
+struct kg_best {
+    double p50_us;
+    char git_sha[48], date[32];
+    char uuid[64]; /* of its card */
+    double ratio;  /* median of case / anchor; 0: none */
+    char anchor[64], anchor_identity[1024];
+};
+
 struct kg_golden {
     char key[KG_ID_SIZE]; /* suite/shape/backend */
     double p50_us;
@@ -38,11 +47,8 @@ struct kg_golden {
     double anchor_p50_us;
     double blocks_ratio[KG_MAX_BLOCKS]; /* case / anchor by block */
     enum kg_judge judge;
-    double floor_pct; /* noise of this case between blocks, of the judged quantity: kg_golden_floor_pct */
-    struct {
-        double p50_us;
-        char git_sha[48], date[32];
-    } best; /* the fastest ever blessed, under the same contract on the same card; never over p50_us */
+    double floor_pct;    /* noise of this case between blocks, of the judged quantity: kg_golden_floor_pct */
+    struct kg_best best; /* on the golden's card never over p50_us, elsewhere with its anchor never over its ratio */
     struct kg_contract contract;
     char identity[1024];
     char pin[480];
@@ -72,8 +78,24 @@ void kg_goldens_free_all(struct kg_goldens *sets, size_t count);
 
 const struct kg_golden *kg_goldens_find(const struct kg_goldens *goldens, const char *key); /* NULL: none */
 
-/* Replaces or inserts. Keeps `best` of the one it replaces where that was faster, unless reset_best; times of another
- * contract or another card are not comparable and are not kept. */
+/* Makes the golden its own best. */
+void kg_golden_be_best(struct kg_golden *golden);
+
+/* Whether both are ratios, and to the same anchor. */
+bool kg_best_same_anchor(const struct kg_best *a, const struct kg_best *b);
+
+/* What becomes of the best of `old` when `golden`, its own best, takes its place: on one card p50 tells which is
+ * faster, on two the ratio to the same anchor. What cannot be compared stays. */
+enum kg_best_fate {
+    KG_BEST_BEATEN, /* the new one is as fast, or faster */
+    KG_BEST_KEPT,
+    KG_BEST_APART, /* kept: it is of another card, and there are no two ratios to the same anchor */
+    KG_BEST_RESET, /* forgotten since that was asked for; it was faster, or may have been */
+    KG_BEST_STALE, /* forgotten: another contract */
+};
+enum kg_best_fate kg_golden_best_fate(const struct kg_golden *old, const struct kg_golden *golden, bool reset_best);
+
+/* Replaces or inserts, with the best that kg_golden_best_fate says. */
 int kg_goldens_put(struct kg_goldens *goldens, const struct kg_golden *golden, bool reset_best, kg_error *ret_error);
 int kg_goldens_remove(struct kg_goldens *goldens, const char *key); /* KG_ENOTFOUND */
 
@@ -96,6 +118,6 @@ double kg_golden_floor_pct(const double *blocks, int n_blocks, enum kg_device_ki
 
 /* One case of a file. Numbers are written with six digits. NULL: no memory. */
 struct cJSON *kg_golden_to_json(const struct kg_golden *golden);
-int kg_golden_from_json(const struct cJSON *object, struct kg_golden *ret_golden, kg_error *ret_error);
+int kg_golden_from_json(const struct cJSON *object, int schema, struct kg_golden *ret_golden, kg_error *ret_error);
 
 #endif

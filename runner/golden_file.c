@@ -15,7 +15,7 @@
 
 /* ---- reading --------------------------------------------------------------------------------------------------- */
 
-static int read_cases(const cJSON *cases, const char *path, struct kg_goldens *set, kg_error *ret_error)
+static int read_cases(const cJSON *cases, int schema, const char *path, struct kg_goldens *set, kg_error *ret_error)
 {
     const cJSON *item;
     int number = 0;
@@ -26,7 +26,7 @@ static int read_cases(const cJSON *cases, const char *path, struct kg_goldens *s
         const cJSON *key = cJSON_GetObjectItemCaseSensitive(item, "key");
         const char *name = cJSON_IsString(key) ? key->valuestring : "without a key";
         number++;
-        int status = kg_golden_from_json(item, &golden, &why);
+        int status = kg_golden_from_json(item, schema, &golden, &why);
         if (status < 0)
             return kg_fail(ret_error, status, "%s: case %d, %.200s: %s", path, number, name, why.text);
         int order = set->count ? strcmp(set->items[set->count - 1].key, golden.key) : -1;
@@ -48,8 +48,9 @@ static int read_root(const cJSON *root, const char *path, struct kg_goldens *set
     int status;
     if ((status = kg_json_number(root, "schema", &schema, &why)) < 0)
         return kg_fail(ret_error, status, "%s: %s", path, why.text);
-    if (schema != KG_GOLDEN_SCHEMA)
-        return kg_fail(ret_error, KG_EINVAL, "%s: schema %g, this kgate reads %d", path, schema, KG_GOLDEN_SCHEMA);
+    if (schema != 1 && schema != KG_GOLDEN_SCHEMA)
+        return kg_fail(ret_error, KG_EINVAL, "%s: schema %g, this kgate reads 1 and %d", path, schema,
+                       KG_GOLDEN_SCHEMA);
     if ((status = kg_json_string(root, "arch", arch, sizeof arch, &why)) < 0)
         return kg_fail(ret_error, status, "%s: %s", path, why.text);
     if (strcmp(arch, set->arch))
@@ -61,7 +62,7 @@ static int read_root(const cJSON *root, const char *path, struct kg_goldens *set
                                        strcmp(item->string, "cases")) return kg_fail(ret_error, KG_EINVAL,
                                                                                      "%s: unknown member '%s'", path,
                                                                                      item->string);
-    return read_cases(cases, path, set, ret_error);
+    return read_cases(cases, (int)schema, path, set, ret_error);
 }
 
 /* `name` is expectations_<arch>.json. On success the caller owns the items. */

@@ -24,6 +24,12 @@ static double pct_of_log(double value)
     return 100 * expm1(value);
 }
 
+/* Whether the run is on it. */
+static bool is_card(const struct kg_policy *policy, const char *uuid)
+{
+    return policy->device_uuid && !strcmp(policy->device_uuid, uuid);
+}
+
 /* ---- the anchor ------------------------------------------------------------------------------------------------ */
 
 /* Noise of the anchor's own time when the golden was blessed. */
@@ -222,21 +228,51 @@ static void add_identity(struct kg_result *result, const char *other_identity)
 
 /* ---- creep ----------------------------------------------------------------------------------------------------- */
 
-/* Over the fastest ever blessed by more than the creep budget, noise allowed for, and confirmed like any SLOW. Raw
- * times of one card only; a CPU's absolute times travel badly. `best` stands for one block, and as one it widens the
- * interval. A budget under the case's own noise is as wide as that noise. An alarm is raised by the blocks that decided
- * against the golden or by none; later ones may only confirm it. */
+/* Raw on the best's own card; on another by ratio, where the golden's ratios can be used and are to the anchor of the
+ * best's. false: the two cannot be compared. `best` stands for one block, and as one it widens the interval. A budget
+ * under the case's own noise, or under what two cards differ by, is as wide as that. */
+static bool ask_best(const struct kg_result *result, const struct kg_golden *golden, const struct kg_policy *policy,
+                     struct question *ret_question)
+{
+    const struct kg_best *best = &golden->best;
+    struct kg_golden own = *golden;
+    struct kg_criteria *criteria = &ret_question->criteria;
+    char why[160];
+    kg_golden_be_best(&own);
+    bool by_raw = is_card(policy, best->uuid);
+    if (!by_raw && (!kg_best_same_anchor(best, &own.best) ||
+                    refuse_ratio(result, golden, policy, is_card(policy, golden->provenance.uuid), why, sizeof why)))
+        return false;
+    ask_golden(result, golden, policy, by_raw ? KG_JUDGE_RAW : KG_JUDGE_RATIO, by_raw, ret_question);
+    ret_question->golden_logs[0] = log(by_raw ? best->p50_us : best->ratio);
+    criteria->n_golden = 1;
+    criteria->threshold_pct = criteria->floor_pct = fmax(policy->creep_pct, criteria->floor_pct);
+    return true;
+}
+
+static void add_creep(struct kg_result *result, const struct kg_best *best, const struct kg_policy *policy,
+                      const struct kg_decision *decision, double budget_pct)
+{
+    bool by_raw = is_card(policy, best->uuid);
+    kg_reason_add(result, "; %+.1f%% ±%.1f over the best, ", decision->change_pct, decision->margin_pct);
+    if (by_raw)
+        kg_reason_add(result, "%.*f us", kg_reason_digits(best->p50_us), best->p50_us);
+    else
+        kg_reason_add(result, "a ratio of %.4g", best->ratio);
+    kg_reason_add(result, " at %.12s of %.10s%s, creep budget %.3g%%", best->git_sha, best->date,
+                  by_raw ? "" : " on another card", budget_pct);
+}
+
+/* Over the fastest ever blessed by more than the creep budget, noise allowed for, and confirmed like any SLOW. An alarm
+ * is raised by the blocks that decided against the golden or by none; later ones may only confirm it. */
 static enum kg_verdict judge_creep(struct kg_result *result, const struct kg_golden *golden,
                                    const struct kg_policy *policy, int decided_blocks, enum kg_verdict verdict,
                                    bool *ret_more)
 {
     struct question question;
-    struct kg_criteria *criteria = &question.criteria;
-    ask_golden(result, golden, policy, KG_JUDGE_RAW, true, &question);
-    question.golden_logs[0] = log(golden->best.p50_us);
-    criteria->n_golden = 1;
-    criteria->threshold_pct = criteria->floor_pct = fmax(policy->creep_pct, criteria->floor_pct);
-    if (!kg_decide(criteria, question.logs, decided_blocks).alarm_blocks)
+    const struct kg_criteria *criteria = &question.criteria;
+    if (!ask_best(result, golden, policy, &question) ||
+        !kg_decide(criteria, question.logs, decided_blocks).alarm_blocks)
         return verdict;
 
     struct kg_decision decision = kg_decide(criteria, question.logs, result->n_blocks);
@@ -245,9 +281,7 @@ static enum kg_verdict judge_creep(struct kg_result *result, const struct kg_gol
         result->judgement.alarm_blocks = decision.alarm_blocks;
         result->judgement.alarm_pct = decision.alarm_pct;
     }
-    kg_reason_add(result, "; %+.1f%% ±%.1f over the best, %.*f us at %.12s of %.10s, creep budget %.3g%%",
-                  decision.change_pct, decision.margin_pct, kg_reason_digits(golden->best.p50_us), golden->best.p50_us,
-                  golden->best.git_sha, golden->best.date, criteria->threshold_pct);
+    add_creep(result, &golden->best, policy, &decision, criteria->threshold_pct);
     if (decision.answer == KG_ANSWER_SLOW)
         return KG_SLOW;
     kg_reason_add(result, undecided ? ", to be confirmed" : ", after %+.1f%% in a first set of %d rounds",
@@ -285,7 +319,7 @@ static enum kg_verdict judge_golden(struct kg_result *result, const struct kg_go
     struct kg_decision decision;
     char note[160];
     bool cpu = result->of.kind == KG_CPU;
-    bool same_card = policy->device_uuid && !strcmp(policy->device_uuid, golden->provenance.uuid);
+    bool same_card = is_card(policy, golden->provenance.uuid);
     judgement->golden_us = golden->p50_us;
     judgement->same_code = result->identity[0] && !strcmp(result->identity, golden->identity);
     if (!choose_judge(result, golden, policy, same_card, note, sizeof note) || refuse_threshold(result, policy))
@@ -301,7 +335,7 @@ static enum kg_verdict judge_golden(struct kg_result *result, const struct kg_go
         *ret_more = result->n_blocks < question.criteria.max_blocks;
         return KG_UNSURE;
     }
-    if (!cpu && same_card && (verdict == KG_PASS || verdict == KG_FAST))
+    if (!cpu && (verdict == KG_PASS || verdict == KG_FAST)) /* a CPU's absolute times travel badly */
         verdict = judge_creep(result, golden, policy, decision.alarm_blocks + decision.n_blocks, verdict, ret_more);
     if (verdict == KG_SLOW)
         add_identity(result, golden->identity);

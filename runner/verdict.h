@@ -8,7 +8,7 @@
 
 struct kg_policy {
     double threshold_pct;
-    double creep_pct;        /* allowed over `best`, with the interval's lower bound. Same CUDA card only */
+    double creep_pct;        /* allowed over `best`, with the interval's lower bound. CUDA only */
     const char *device_uuid; /* of this run: another card judges by ratio only */
     struct kg_contract contract;
     int max_blocks;     /* of a set of rounds */

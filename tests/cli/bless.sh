@@ -64,6 +64,31 @@ expect 'a clean tree: dirty' "$(jq -r '.cases[0].provenance.dirty' "$file")" fal
 expect 'a clean tree: branch' "$(jq -r '.cases[0].provenance.branch' "$file")" main
 expect 'a clean tree: reason' "$(jq -r '.cases[0].provenance.reason' "$file")" 'first: "quotes" \ and é'
 expect 'a clean tree: the run says that it blessed' "$(jq .blessed "$scratch/out")" true
+
+# ---- a best that is not this card's: it stays where it cannot be compared, and is not forgotten in silence ----
+
+best_is() { # best_is WHAT UUID TEXT -- after a bless that said TEXT of the best, or nothing
+    expect "$1: whose best it is" "$(jq -r '.cases[0].best.uuid' "$file")" "$2"
+    expect "$1: what is said" "$(grep "^  the best, " "$scratch/err" | sed 's/.* of [-0-9]* on //')" "$3"
+}
+edit() { # edit JQ-FILTER -- of the one golden
+    jq ".cases[0] |= ($1)" "$file" >edited && cat edited >"$file"
+}
+host=$(jq -r '.cases[0].provenance.uuid' "$file")
+edit '.best += {uuid: "elsewhere", anchor_identity: "an older one"} | .provenance.uuid = "elsewhere"'
+bless "${one[@]}" --reason second
+best_is 'an anchor that changed' elsewhere 'elsewhere, stays, and cannot be compared with what is blessed here; --reset-best begins anew'
+bless "${one[@]}" --reason third --reset-best
+best_is '--reset-best' "$host" 'elsewhere, is forgotten: --reset-best'
+edit '.best += {uuid: "elsewhere", ratio: (.best.ratio / 100)} | .provenance.uuid = "elsewhere"'
+bless "${one[@]}" --reason fourth
+best_is 'a smaller ratio' elsewhere ''
+edit '.best.ratio *= 10000 | .blocks_ratio |= map(. * 10000)'
+bless "${one[@]}" --reason fifth
+best_is 'a larger ratio' "$host" ''
+edit '.best.uuid = "elsewhere" | .provenance.uuid = "elsewhere" | .contract.window_us = 1'
+bless "${one[@]}" --reason sixth
+best_is 'another contract' "$host" 'elsewhere, is forgotten: it was timed by another contract'
 cd "$scratch"
 
 # ---- a failing case: nothing is blessed, nor anything beside it ----

@@ -94,6 +94,10 @@ static void golden_of_a_steady_result(void **state)
     assert_near(golden.best.p50_us, 25.0);
     assert_string_equal(golden.best.git_sha, provenance.git_sha);
     assert_string_equal(golden.best.date, provenance.date);
+    assert_string_equal(golden.best.uuid, "GPU-1");
+    assert_near(golden.best.ratio, 0.5); /* of 0.5, 0.501, 0.5 */
+    assert_string_equal(golden.best.anchor, "math");
+    assert_string_equal(golden.best.anchor_identity, "code 2");
     assert_string_equal(golden.provenance.reason, provenance.reason);
     assert_true(kg_contract_same(&golden.contract, &contract));
 }
@@ -117,6 +121,8 @@ static void steadier_quantity_judges(void **state)
     assert_int_equal(bless(result_new(KG_CUDA, 3, (double[]){ 25, 25, 25.1 }, NULL), &golden, NULL), 0);
     assert_int_equal(golden.judge, KG_JUDGE_RAW);
     assert_string_equal(golden.anchor, "");
+    assert_string_equal(golden.best.anchor, "");
+    assert_true(golden.best.ratio == 0);
 }
 
 static void refuses_what_cannot_be_blessed(void **state)
@@ -175,7 +181,7 @@ static struct kg_golden golden_of(const char *key, double p50_us)
         .blocks_ratio = { 1. / 3, 0.334, 0.333 },
         .judge = KG_JUDGE_RATIO,
         .floor_pct = 0.123456789,
-        .best = { p50_us, "0123456789", "2025-01-01" },
+        .best = { p50_us, "0123456789", "2025-01-01", "GPU-1", 0.333, "math", "math of 1/3" },
         .contract = contract,
         .identity = "cuDNN 9.19\nengine 8",
         .pin = "p",
@@ -238,12 +244,82 @@ static void best_is_kept(void **state)
     (void)strcpy(golden.contract.l2, "cold"); /* not comparable */
     assert_int_equal(kg_goldens_put(&goldens, &golden, false, NULL), 0);
     assert_near(goldens.items[0].best.p50_us, 12.0);
-    golden = golden_of("k", 13);
-    (void)strcpy(golden.contract.l2, "cold");
-    (void)strcpy(golden.provenance.uuid, "GPU-2");
-    assert_int_equal(kg_goldens_put(&goldens, &golden, false, NULL), 0);
-    assert_near(goldens.items[0].best.p50_us, 13.0);
     kg_goldens_done(&goldens);
+}
+
+/* As a bless on this card makes it. */
+static struct kg_golden golden_on(const char *uuid, double p50_us, double ratio)
+{
+    struct kg_golden golden = golden_of("k", p50_us);
+    (void)snprintf(golden.provenance.uuid, sizeof golden.provenance.uuid, "%s", uuid);
+    for (int i = 0; i < golden.n_blocks; i++)
+        golden.blocks_ratio[i] = ratio;
+    kg_golden_be_best(&golden);
+    return golden;
+}
+
+/* Puts it, and checks what became of the best. */
+static void fate_is(struct kg_goldens *goldens, const struct kg_golden *golden, bool reset_best, enum kg_best_fate fate,
+                    double best_us)
+{
+    assert_int_equal(kg_golden_best_fate(&goldens->items[0], golden, reset_best), fate);
+    assert_int_equal(kg_goldens_put(goldens, golden, reset_best, NULL), 0);
+    assert_near(goldens->items[0].p50_us, golden->p50_us);
+    assert_near(goldens->items[0].best.p50_us, best_us);
+}
+
+/* The second card is 8% faster at everything. */
+static void best_outlives_a_bless_on_another_card(void **state)
+{
+    (void)state;
+    struct kg_goldens goldens = { .arch = "h200" };
+    struct kg_golden golden = golden_on("GPU-1", 25, 0.5);
+    assert_int_equal(kg_goldens_put(&goldens, &golden, false, NULL), 0);
+    golden = golden_on("GPU-2", 23.46, 0.51); /* 2% slower for that card */
+    fate_is(&goldens, &golden, false, KG_BEST_KEPT, 25);
+    assert_string_equal(goldens.items[0].best.uuid, "GPU-1");
+    assert_near(goldens.items[0].best.ratio, 0.5);
+    golden = golden_on("GPU-1", 25.5, 0.49); /* on the best's card the time tells */
+    fate_is(&goldens, &golden, false, KG_BEST_KEPT, 25);
+    golden = golden_on("GPU-3", 27, 0.49); /* faster, beside a slower anchor */
+    fate_is(&goldens, &golden, false, KG_BEST_BEATEN, 27);
+    assert_string_equal(goldens.items[0].best.uuid, "GPU-3");
+    golden = golden_on("GPU-1", 25, 0.49); /* as fast */
+    fate_is(&goldens, &golden, false, KG_BEST_BEATEN, 25);
+    golden = golden_on("GPU-2", 30, 0.6);
+    fate_is(&goldens, &golden, true, KG_BEST_RESET, 30);
+    golden = golden_on("GPU-2", 29, 0.6);
+    fate_is(&goldens, &golden, true, KG_BEST_BEATEN, 29);
+    golden = golden_on("GPU-1", 31, 0.61);
+    (void)strcpy(golden.contract.l2, "cold");
+    fate_is(&goldens, &golden, false, KG_BEST_STALE, 31);
+    kg_goldens_done(&goldens);
+}
+
+/* Without two ratios to one anchor nothing tells which of two cards' is faster: the old one stays until it is reset. */
+static void best_that_cannot_be_compared_stays(void **state)
+{
+    (void)state;
+    for (int what = 0; what < 4; what++) {
+        struct kg_goldens goldens = { .arch = "h200" };
+        struct kg_golden golden = golden_on("GPU-1", 25, 0.5);
+        assert_int_equal(kg_goldens_put(&goldens, &golden, false, NULL), 0);
+        struct kg_golden other = golden_on("GPU-2", 20, 0.4);
+        if (what == 0)
+            (void)strcpy(other.anchor, "flash");
+        if (what == 1)
+            (void)strcpy(other.anchor_identity, "math of 1/4");
+        if (what == 2)
+            other.anchor[0] = 0;
+        kg_golden_be_best(&other);
+        if (what == 3)
+            goldens.items[0].best.ratio = 0;
+        fate_is(&goldens, &other, false, KG_BEST_APART, 25);
+        golden = golden_on("GPU-1", 26, 0.5); /* back on its card it is compared as ever */
+        fate_is(&goldens, &golden, false, KG_BEST_KEPT, 25);
+        fate_is(&goldens, &other, true, KG_BEST_RESET, 20);
+        kg_goldens_done(&goldens);
+    }
 }
 
 static void contracts_differ_in_any_member(void **state)
@@ -330,6 +406,10 @@ static void round_trip_is_byte_identical(void **state)
     assert_string_equal(golden->anchor_identity, "math of 1/3");
     assert_string_equal(golden->identity, made.identity);
     assert_string_equal(golden->best.git_sha, "0123456789");
+    assert_string_equal(golden->best.uuid, "GPU-1");
+    assert_near(golden->best.ratio, 0.333);
+    assert_string_equal(golden->best.anchor, "math");
+    assert_string_equal(golden->best.anchor_identity, "math of 1/3");
     assert_true(kg_contract_same(&golden->contract, &contract));
     assert_memory_equal(&golden->provenance, &provenance, sizeof provenance);
 
@@ -356,25 +436,97 @@ static void set_without_cases_and_case_without_anchor(void **state)
     struct kg_golden golden = golden_of("s/k/b", 5);
     golden.anchor[0] = 0;
     golden.judge = KG_JUDGE_RAW;
+    kg_golden_be_best(&golden);
     assert_int_equal(kg_goldens_put(&goldens, &golden, false, NULL), 0);
     assert_int_equal(kg_goldens_save(&goldens, *state, NULL), 0);
     kg_goldens_done(&goldens);
     assert_int_equal(kg_goldens_load(*state, "l4", &goldens, NULL), 0);
     assert_string_equal(goldens.items[0].anchor, "");
     assert_int_equal(goldens.items[0].judge, KG_JUDGE_RAW);
+    assert_true(goldens.items[0].best.ratio == 0);
+    assert_string_equal(goldens.items[0].best.anchor, "");
     kg_goldens_done(&goldens);
+}
+
+/* A golden with the best of another card: its time may be over p50_us, its ratio may not be over the golden's. */
+static void best_of_another_card_in_a_file(void **state)
+{
+    struct kg_goldens goldens = { .arch = "h200" };
+    kg_error error = { 0 };
+    struct kg_golden golden = golden_on("GPU-2", 5, 0.5);
+    (void)strcpy(golden.key, "s/k/b");
+    golden.best = (struct kg_best){ 6, "0123456789", "2025-01-01", "GPU-1", 0.49, "math", "math of 1/3" };
+    assert_int_equal(kg_goldens_put(&goldens, &golden, false, NULL), 0);
+    assert_int_equal(kg_goldens_save(&goldens, *state, NULL), 0);
+    kg_goldens_done(&goldens);
+    if (kg_goldens_load(*state, "h200", &goldens, &error) < 0)
+        fail_msg("%s", error.text);
+    assert_near(goldens.items[0].best.p50_us, 6.0);
+    assert_string_equal(goldens.items[0].best.uuid, "GPU-1");
+    goldens.items[0].best.ratio = 0.51;
+    assert_int_equal(kg_goldens_save(&goldens, *state, NULL), 0);
+    struct kg_goldens again;
+    assert_int_equal(kg_goldens_load(*state, "h200", &again, &error), KG_EINVAL);
+    assert_non_null(strstr(error.text, "s/k/b: best of another card has a ratio of 0.51, over the golden's 0.5"));
+    (void)strcpy(goldens.items[0].best.anchor_identity, "math of 1/4"); /* then they do not compare */
+    assert_int_equal(kg_goldens_save(&goldens, *state, NULL), 0);
+    assert_int_equal(kg_goldens_load(*state, "h200", &again, &error), 0);
+    kg_goldens_done(&again);
+    kg_goldens_done(&goldens);
+}
+
+#define HEAD_OF_1                                                                                                      \
+    "\"p50_us\":25,\"floor_pct\":0.2,\"identity\":\"code 1\",\"pin\":\"\",\"judge\":\"raw\",\"blocks_us\":[25,24,26]," \
+    "\"blocks_ratio\":[0.5,0.51,0.52],\"anchor\":{\"name\":\"math\",\"identity\":\"code 2\",\"p50_us\":50},"
+#define TAIL_OF_1                                                                                                      \
+    ",\"contract\":{\"timer\":\"graph\",\"l2\":\"warm\",\"window_us\":200,\"data\":\"irwin-hall-8\"},\"provenance\":{" \
+    "\"git_sha\":\"01\",\"branch\":\"\",\"dirty\":false,\"date\":\"2025-01-02\",\"reason\":\"r\",\"device\":\"d\","    \
+    "\"uuid\":\"GPU-1\",\"driver\":\"\",\"cuda\":\"\"}}"
+
+/* As schema 1 wrote it: one case that is its own best, one whose best is an older one. */
+static void schema_1_is_read(void **state)
+{
+    static const char file[] = "{\n\"schema\": 1,\n\"arch\": \"h200\",\n\"cases\": [\n"
+                               "{\"key\":\"s/a/b\"," HEAD_OF_1 "\"best\":{\"p50_us\":25,\"git_sha\":\"01\","
+                               "\"date\":\"2025-01-02\"}" TAIL_OF_1 ",\n"
+                               "{\"key\":\"s/c/b\"," HEAD_OF_1 "\"best\":{\"p50_us\":24,\"git_sha\":\"00\","
+                               "\"date\":\"2025-01-01\"}" TAIL_OF_1 "\n]\n}\n";
+    struct kg_goldens goldens;
+    kg_error error = { 0 };
+    scratch_write(*state, "expectations_h200.json", file);
+    for (int pass = 0; pass < 2; pass++) { /* the second: as this kgate writes it */
+        if (kg_goldens_load(*state, "h200", &goldens, &error) < 0)
+            fail_msg("%s", error.text);
+        const struct kg_best *own = &goldens.items[0].best, *older = &goldens.items[1].best;
+        assert_string_equal(own->uuid, "GPU-1");
+        assert_near(own->ratio, 0.51);
+        assert_string_equal(own->anchor, "math");
+        assert_string_equal(own->anchor_identity, "code 2");
+        assert_near(older->p50_us, 24.0);
+        assert_string_equal(older->git_sha, "00");
+        assert_string_equal(older->uuid, "GPU-1");
+        assert_true(older->ratio == 0);
+        assert_string_equal(older->anchor, "");
+        assert_int_equal(kg_goldens_save(&goldens, *state, NULL), 0);
+        kg_goldens_done(&goldens);
+    }
+    char *text = scratch_read(*state, "expectations_h200.json");
+    assert_non_null(strstr(text, "\"schema\": 2"));
+    free(text);
 }
 
 /* The first case is suite/a/fast. Each row replaces the first place where `from` stands. */
 static const struct edit {
     const char *from, *to, *message; /* message: after the path */
 } edits[] = {
-    { "\"schema\": 1", "\"schema\": 2", ": schema 2, this kgate reads 1" },
-    { "\"schema\": 1", "\"schema\": \"1\"", ": member 'schema' is not a number" },
-    { "\"schema\": 1,", "", ": member 'schema' is missing" },
+    { "\"schema\": 2", "\"schema\": 3", ": schema 3, this kgate reads 1 and 2" },
+    { "\"schema\": 2", "\"schema\": 1.5", ": schema 1.5, this kgate reads 1 and 2" },
+    { "\"schema\": 2", "\"schema\": 1", ": case 1, suite/a/fast: unknown member 'uuid' in 'best'" },
+    { "\"schema\": 2", "\"schema\": \"2\"", ": member 'schema' is not a number" },
+    { "\"schema\": 2,", "", ": member 'schema' is missing" },
     { "\"h200\"", "\"b200\"", ": holds arch 'b200', not that of its name" },
     { "\"cases\"", "\"Cases\"", ": member 'cases' is missing or not an array" },
-    { "\"schema\": 1,", "\"schema\": 1, \"extra\": 1,", ": unknown member 'extra'" },
+    { "\"schema\": 2,", "\"schema\": 2, \"extra\": 1,", ": unknown member 'extra'" },
     { "\n]\n}\n", "\n]\n}\nx", ": line 9: text after the end of the value" },
     { "\"p50_us\":0.333333", "\"p50_us\":1e999", ": line 5: number that is not finite" },
     { "{\"key\"", "{\"pin\":\"\",\"key\"", ": line 5: duplicate member 'pin'" },
@@ -413,6 +565,10 @@ static const struct edit {
     { "\"best\":{\"p50_us\":0.333333", "\"best\":{\"p50_us\":0.4",
       ": case 1, suite/a/fast: best of 0.4 us is slower than p50_us 0.333333" },
     { "\"best\":{\"p50_us\":0.333333,", "\"best\":{", ": case 1, suite/a/fast: in 'best': member 'p50_us' is missing" },
+    { "\"uuid\":\"GPU-1\",\"ratio\"", "\"ratio\"", ": case 1, suite/a/fast: in 'best': member 'uuid' is missing" },
+    { "\"ratio\":0.333,", "\"ratio\":-1,", ": case 1, suite/a/fast: in 'best': member 'ratio' is not over 0" },
+    { "\"ratio\":0.333,", "\"ratio\":0,", ": case 1, suite/a/fast: best has only one of ratio and anchor" },
+    { "\"anchor\":\"math\"", "\"anchor\":\"\"", ": case 1, suite/a/fast: best has only one of ratio and anchor" },
     { "\"timer\":\"graph\"", "\"timer\":\"a clock of too long a name\"",
       ": case 1, suite/a/fast: in 'contract': member 'timer' is longer than 15 bytes" },
     { "\"window_us\":200", "\"window_us\":-200",
@@ -652,10 +808,14 @@ int main(void)
         cmocka_unit_test(unsteady_times_with_steady_ratio_pass),
         cmocka_unit_test(set_is_sorted),
         cmocka_unit_test(best_is_kept),
+        cmocka_unit_test(best_outlives_a_bless_on_another_card),
+        cmocka_unit_test(best_that_cannot_be_compared_stays),
         cmocka_unit_test(contracts_differ_in_any_member),
         in_folder(missing_is_empty),
         in_folder(round_trip_is_byte_identical),
         in_folder(set_without_cases_and_case_without_anchor),
+        in_folder(best_of_another_card_in_a_file),
+        in_folder(schema_1_is_read),
         in_folder(damaged_files_are_refused),
         in_folder(cut_files_are_refused),
         in_folder(other_files_are_left_alone),

@@ -83,12 +83,13 @@ static struct kit *kit_new(enum kg_device_kind kind)
         .blocks_ratio = { 0.5, 0.5, 0.5 },
         .floor_pct = kind == KG_CPU ? 1 : 0.2,
         .judge = kind == KG_CPU ? KG_JUDGE_RATIO : KG_JUDGE_RAW,
-        .best = { 25, "0123456789abcdef", "2025-01-02" },
+        .best = { 25, "0123456789abcdef", "2025-01-02", "GPU-1", 0.5, "", "code 2" },
         .contract = kit->policy.contract,
         .identity = "code 1",
         .provenance = { .uuid = "GPU-1" },
     };
     (void)strcpy(kit->golden.anchor, kind == KG_CPU ? "cpu_math" : "math");
+    (void)strcpy(kit->golden.best.anchor, kit->golden.anchor);
     struct kg_result *result = &kit->result;
     result->of = (struct kg_case){ .suite = &suite, .kind = kind };
     result->phase = KG_DONE;
@@ -467,7 +468,7 @@ static void another_card_judges_by_ratio(void **state)
     (void)state;
     struct kit *kit = kit_new(KG_CUDA);
     kit->policy.device_uuid = "GPU-2";
-    kit->golden.best.p50_us = 20; /* of the other card, so not a creep */
+    kit->golden.best.p50_us = 20; /* of the other card: its ratio counts */
     set_blocks(kit, 3, 27, 54);
     decided(kit, &kit->golden, KG_PASS, false,
             "p50 27.0 us, golden 25.0 us (ratio to the anchor +0.0% ±0.3, threshold 2%); "
@@ -503,6 +504,7 @@ static void cpu_is_judged_by_ratio(void **state)
     (void)state;
     struct kit *kit = kit_new(KG_CPU);
     kit->golden.best.p50_us = 10; /* creep is for CUDA cards */
+    kit->golden.best.ratio = 0.1;
     set_blocks(kit, 3, 25.5, 52);
     decided(kit, &kit->golden, KG_PASS, false,
             "p50 25.5 us, golden 25.0 us (ratio to the anchor -1.9% ±1.3, threshold 10%)");
@@ -591,6 +593,98 @@ static void creep_is_slow(void **state)
     verdict_is(kit, KG_SLOW, false);
     set_blocks(kit, 2, 25, 50); /* too few blocks for that too */
     verdict_is(kit, KG_UNSURE, true);
+    free(kit);
+}
+
+/* Golden and best are of two cards. On a card that is not the best's the ratios are held against one another, and what
+ * the times are is no matter; on the best's the times. */
+static void creep_over_the_best_of_another_card(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    (void)strcpy(kit->golden.provenance.uuid, "GPU-2");
+    kit->golden.best.ratio = 0.5 / 1.07;
+    kit->golden.best.p50_us = 20;
+    kit->policy.device_uuid = "GPU-2";
+    set_blocks(kit, 3, 25, 50);
+    decided(kit, &kit->golden, KG_UNSURE, true,
+            "p50 25.0 us, golden 25.0 us (+0.0% ±0.3, threshold 2%); +7.0% ±0.4 over the best, a ratio of 0.4673 at "
+            "0123456789ab of 2025-01-02 on another card, creep budget 5%, to be confirmed");
+    set_blocks(kit, 9, 25, 50);
+    decided(kit, &kit->golden, KG_SLOW, false,
+            "p50 25.0 us, golden 25.0 us (+0.0% ±0.3, threshold 2%); +7.0% ±0.2 over the best, a ratio of 0.4673 at "
+            "0123456789ab of 2025-01-02 on another card, creep budget 5%, same code as the golden: environment");
+    kit->golden.best.p50_us = 30;
+    verdict_is(kit, KG_SLOW, false);
+    kit->policy.device_uuid = "GPU-3"; /* of neither */
+    verdict_is(kit, KG_SLOW, false);
+    kit->golden.best.ratio = 0.5 / 1.04;
+    verdict_is(kit, KG_PASS, false);
+    kit->policy.device_uuid = "GPU-1"; /* the best's */
+    kit->golden.best.p50_us = 23.364;
+    decided(kit, &kit->golden, KG_SLOW, false,
+            "p50 25.0 us, golden 25.0 us (ratio to the anchor +0.0% ±0.3, threshold 2%); +7.0% ±0.2 over the best, "
+            "23.4 us at 0123456789ab of 2025-01-02, creep budget 5%, same code as the golden: environment; golden of "
+            "another card, --against is the sharp tool");
+    kit->golden.best.p50_us = 25 / 1.04;
+    verdict_is(kit, KG_PASS, false);
+    free(kit);
+}
+
+/* The budget is at least what the ratios of two cards differ by, and the noise of the case. */
+static void budget_on_another_card(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    (void)strcpy(kit->golden.best.uuid, "GPU-2");
+    kit->policy.creep_pct = 0.5;
+    kit->golden.best.ratio = 0.5 / 1.014;
+    set_blocks(kit, 9, 25, 50);
+    verdict_is(kit, KG_PASS, false);
+    kit->golden.best.ratio = 0.5 / 1.02;
+    decided(kit, &kit->golden, KG_SLOW, false,
+            "p50 25.0 us, golden 25.0 us (+0.0% ±0.3, threshold 2%); +2.0% ±0.2 over the best, a ratio of 0.4902 at "
+            "0123456789ab of 2025-01-02 on another card, creep budget 1.5%, same code as the golden: environment");
+    kit->policy.machine_floor_pct[KG_JUDGE_RATIO] = 3;
+    verdict_is(kit, KG_PASS, false);
+    kit->golden.best.ratio = 0.5 / 1.04;
+    verdict_is(kit, KG_SLOW, false);
+    assert_non_null(strstr(kit->result.reason, "creep budget 3%"));
+    free(kit);
+}
+
+/* On a card that is not the best's, where one of the ratios is not there, is to another anchor, or is to one that
+ * moved: no creep, and the golden alone judges. */
+static void best_that_cannot_be_compared(void **state)
+{
+    (void)state;
+    static const char reason[] = "p50 25.0 us, golden 25.0 us (+0.0% ±0.3, threshold 2%)";
+    struct kit *kit = kit_new(KG_CUDA);
+    (void)strcpy(kit->golden.best.uuid, "GPU-2");
+    kit->golden.best.ratio = 0.4;
+    set_blocks(kit, 9, 25, 50);
+    verdict_is(kit, KG_SLOW, false);
+    (void)strcpy(kit->golden.best.anchor_identity, "code 9");
+    decided(kit, &kit->golden, KG_PASS, false, reason);
+    (void)strcpy(kit->golden.anchor_identity, "code 9"); /* the run's is another than both of them had */
+    decided(kit, &kit->golden, KG_PASS, false, reason);
+    (void)strcpy(kit->result.anchor_identity, "code 9");
+    verdict_is(kit, KG_SLOW, false);
+    (void)strcpy(kit->golden.best.anchor, "flash");
+    decided(kit, &kit->golden, KG_PASS, false, reason);
+    (void)strcpy(kit->golden.best.anchor, "math");
+    set_blocks(kit, 9, 25, 52); /* 4% slower, and would hide as much */
+    decided(kit, &kit->golden, KG_PASS, false, reason);
+    set_blocks(kit, 9, 25, 0);
+    decided(kit, &kit->golden, KG_PASS, false, reason);
+    set_blocks(kit, 9, 25, 50);
+    kit->golden.anchor[0] = 0;
+    decided(kit, &kit->golden, KG_PASS, false, reason);
+    (void)strcpy(kit->golden.anchor, "math");
+    verdict_is(kit, KG_SLOW, false);
+    kit->golden.best.anchor[0] = 0;
+    kit->golden.best.ratio = 0;
+    decided(kit, &kit->golden, KG_PASS, false, reason);
     free(kit);
 }
 
@@ -878,6 +972,9 @@ int main(void)
         cmocka_unit_test(cpu_is_judged_by_ratio),
         cmocka_unit_test(cpu_anchor_hides_nothing),
         cmocka_unit_test(creep_is_slow),
+        cmocka_unit_test(creep_over_the_best_of_another_card),
+        cmocka_unit_test(budget_on_another_card),
+        cmocka_unit_test(best_that_cannot_be_compared),
         cmocka_unit_test(a_suite_holds_to_its_best),
         cmocka_unit_test(a_budget_is_no_finer_than_the_noise),
         cmocka_unit_test(baseline_judges_without_a_golden),
