@@ -71,7 +71,8 @@ static void rank(struct kg_board *board)
         bool equal = i && golden->p50_us == standings[i - 1].golden->p50_us;
         standings[i].rank = equal ? standings[i - 1].rank : (int)i + 1;
         best = is_better(golden, standings[best].golden) ? i : best;
-        board->several_cards |= strcmp(golden->provenance.uuid, standings[0].golden->provenance.uuid) != 0;
+        board->several_cards |= strcmp(golden->provenance.uuid, standings[0].golden->provenance.uuid) != 0 ||
+                                strcmp(golden->best.uuid, golden->provenance.uuid) != 0;
     }
     for (size_t i = 0; i < board->count; i++)
         standings[i].over_best_pct = 100 * (standings[i].golden->p50_us / standings[best].golden->best.p50_us - 1);

@@ -23,7 +23,7 @@ struct kg_board {
     size_t count;                  /* at least 1 */
     const kg_backend **without;    /* timed in the suite, but without a golden of any contract; they stand on the */
     size_t n_without;              /* first board of a shape */
-    bool several_cards;            /* the goldens were not all taken on one */
+    bool several_cards;            /* goldens and bests were not all taken on one */
 };
 
 struct kg_leaderboard {

@@ -48,7 +48,7 @@ static void print_standing(const struct kg_standing *standing, const struct widt
     printf("  %4d  %-*s  %*s  %*s  %*s  %-12.12s  %-10.10s  %.12s\n", standing->rank, widths->backend,
            standing->backend->name, widths->golden, kg_format_time(golden->p50_us).s, widths->best,
            kg_format_time(golden->best.p50_us).s, widths->behind, kg_format_change(standing->over_best_pct, 1).s,
-           golden->best.git_sha, golden->best.date, golden->provenance.uuid);
+           golden->best.git_sha, golden->best.date, golden->best.uuid);
 }
 
 static void print_board(const struct kg_board *board, int top)
@@ -72,7 +72,7 @@ static void print_board(const struct kg_board *board, int top)
         putchar('\n');
     }
     if (board->several_cards)
-        printf("  goldens of several cards: between cards of one model, some per cent say nothing\n");
+        printf("  times of several cards: between cards of one model, some per cent say nothing\n");
 }
 
 static void print_text(const struct kg_leaderboard *leaderboard, int top)
@@ -95,7 +95,7 @@ static void add_best(cJSON *object, const struct kg_golden *golden)
     cJSON_AddStringToObject(object, "best_git_sha", golden->best.git_sha);
     cJSON_AddStringToObject(object, "best_date", golden->best.date);
     cJSON_AddStringToObject(object, "device", golden->provenance.device);
-    cJSON_AddStringToObject(object, "uuid", golden->provenance.uuid);
+    cJSON_AddStringToObject(object, "uuid", golden->best.uuid);
 }
 
 static cJSON *standing_to_json(const struct kg_standing *standing)

@@ -47,6 +47,10 @@ refused '--arch h200: no golden file of it in goldens' leaderboard "${on[@]}" --
     golden other/one/quick 1 1 aaaaaaaaaaaaaaaa 2026-01-02T00:00:00Z GPU-1
 } | file h200
 golden board/one/quick 90 80 dddddddddddddddd 2026-01-02T00:00:00Z GPU-9 | file l4
+# The same, its best of another card.
+jq '.schema = 2 | .cases[0].best += {uuid: "GPU-7", ratio: 0, anchor: "", anchor_identity: ""}' \
+    goldens/expectations_l4.json >l4.json
+mv l4.json goldens/expectations_l4.json
 
 gate leaderboard "${on[@]}" --format json
 expect 'status' "$status" 0
@@ -58,7 +62,8 @@ expect 'one: the best ever, by whom, when, where' \
     "$(results '.boards[0].best | [.backend, .best_us, .best_git_sha, .best_date, .device, .uuid] | @csv')" \
     '"quick",20,"aaaaaaaaaaaaaaaa","2026-01-02T00:00:00Z","NVIDIA H200","GPU-1"'
 expect 'two: contracts are not compared' "$(stand two | tr '\n' ,)" '1 heavy 5 5 0,1 quick 10 10 0,2 middling 12.5 11 25,'
-expect 'two: several cards' "$(results '[.boards[] | .several_cards] | @csv')" 'false,false,true,false'
+expect 'two: several cards' "$(results '[.boards[] | .several_cards] | @csv')" 'false,false,true,true'
+expect 'l4: whose best it is' "$(results '.boards[3].best.uuid')" GPU-7
 expect 'l4: without a golden' "$(results '.boards[3].no_golden | sort | @csv')" '"heavy","middling"'
 
 gate leaderboard "${on[@]}" --arch l4 --format json
@@ -91,7 +96,7 @@ board/two (graph, L2 warm): best 10.0 us by quick, aaaaaaaaaaaa of 2026-01-02, N
   rank  backend     golden  own best    behind  commit        date        card
      1  quick      10.0 us   10.0 us     +0.0%  aaaaaaaaaaaa  2026-01-02  GPU-1
      2  middling   12.5 us   11.0 us    +25.0%  bbbbbbbbbbbb  2026-01-03  GPU-2
-  goldens of several cards: between cards of one model, some per cent say nothing
+  times of several cards: between cards of one model, some per cent say nothing
 END
 expect 'as text' "$(cat out)" "$(cat wanted)"
 

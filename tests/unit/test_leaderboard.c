@@ -75,7 +75,7 @@ static int teardown(void **state)
 static struct kg_golden golden(const char *key, double p50_us, double best_us, const char *date)
 {
     struct kg_golden one = { .p50_us = p50_us,
-                             .best = { best_us, "0123456789abcdef", "" },
+                             .best = { .p50_us = best_us, .git_sha = "0123456789abcdef", .uuid = "GPU-1" },
                              .contract = { "graph", "warm", 200, "irwin-hall-8" },
                              .provenance = { .uuid = "GPU-1", .device = "NVIDIA H200" } };
     (void)strcpy(one.key, key);
@@ -123,6 +123,10 @@ static void a_best_is_not_the_leader(void **state)
     assert_int_equal(board.boards[0].n_without, 1); /* each seed's case once; not what prints or chooses */
     assert_string_equal(board.boards[0].without[0]->name, "third");
     assert_false(board.boards[0].several_cards);
+    kg_leaderboard_done(&board);
+    sets[0].items[1].best.uuid[4] = '2';
+    make();
+    assert_true(board.boards[0].several_cards);
 }
 
 static void equal_times_share_a_rank(void **state)
