@@ -27,7 +27,7 @@
 enum kg_status {
     KG_OK = 0,
     KG_EINVAL = -1,       /* the caller's values: an option, a table row, a file's content */
-    KG_EUNSUPPORTED = -2, /* cannot be done here; from a backend: the case becomes SKIP with the error's text */
+    KG_EUNSUPPORTED = -2, /* cannot be done here; from a backend, before its output is checked: SKIP or LOST */
     KG_ENOMEM = -3,
     KG_EDEVICE = -4, /* the device or its library failed; the worker's context may be lost */
     KG_EIO = -5,

@@ -47,7 +47,8 @@ static inline bool kg_case_timed(const struct kg_case *of)
 enum kg_phase {
     KG_NOT_RUN,
     KG_PREPARE,
-    KG_BASELINE_LAUNCH, /* --against: its first */
+    KG_BASELINE_PREPARE, /* --against */
+    KG_BASELINE_LAUNCH,
     KG_CORRECTNESS,
     KG_TIMING,
     KG_DONE

@@ -9,7 +9,13 @@
 #include "wire.h"
 
 static const char *const phase_names[] = {
-    "start", "prepare", "the baseline's launch", "correctness", "timing", "end"
+    [KG_NOT_RUN] = "start",
+    [KG_PREPARE] = "prepare",
+    [KG_BASELINE_PREPARE] = "the baseline's prepare",
+    [KG_BASELINE_LAUNCH] = "the baseline's launch",
+    [KG_CORRECTNESS] = "correctness",
+    [KG_TIMING] = "timing",
+    [KG_DONE] = "end",
 };
 
 struct pump {
@@ -26,7 +32,7 @@ static void blame(struct pump *p, size_t place, const char *what)
 {
     struct kg_result *result = &p->results[p->job->cases[place].index];
     result->outcome = KG_BROKEN;
-    result->baseline_broken = result->phase == KG_BASELINE_LAUNCH;
+    result->baseline_broken = result->phase == KG_BASELINE_PREPARE || result->phase == KG_BASELINE_LAUNCH;
     snprintf(result->note, sizeof result->note, "%s during %s", what, phase_names[result->phase]);
     p->ended[place] = true;
 }

@@ -14,6 +14,9 @@
 #include "timed_output.h"
 #include "wire.h"
 
+/* Who said KG_EUNSUPPORTED of the case at hand. */
+enum refusal { REFUSED_BY_NOBODY, REFUSED_BY_BUILD, REFUSED_BY_REFERENCE };
+
 struct worker {
     FILE *out;
     const struct kg_job *job;
@@ -22,7 +25,42 @@ struct worker {
     kg_context *context;
     struct kg_fixture fixture, other; /* other: the same problem with other inputs */
     struct kg_result ready;           /* what a READY message tells of the case at hand */
+    enum refusal refusal;             /* before its output was checked */
 };
+
+static void say_whose(const char *whose, kg_error *error)
+{
+    const kg_error cause = *error;
+    snprintf(error->text, sizeof error->text, "%s: %.*s", whose, (int)sizeof error->text - 60, cause.text);
+}
+
+/* What the baseline does wrong says nothing of the candidate: its reason says whose it is. */
+static int blame_baseline(struct worker *w, int status, kg_error *error)
+{
+    w->ready.baseline_broken = status != KG_OK;
+    if (status)
+        say_whose("the baseline", error);
+    return status;
+}
+
+static int note_refusal(struct worker *w, enum refusal by, int status)
+{
+    if (status == KG_EUNSUPPORTED)
+        w->refusal = by;
+    return status;
+}
+
+/* Nothing outside the outputs may have changed. */
+static int check_fixture(struct worker *w, kg_error *ret_error)
+{
+    uint64_t inputs = 0;
+    int status = kg_buffers_check_guards(&w->fixture.buffers, ret_error);
+    if (!status)
+        status = kg_buffers_digest(&w->fixture.buffers, KG_INPUT, &inputs, ret_error);
+    if (!status && inputs != w->fixture.input_digest)
+        status = kg_fail(ret_error, KG_EDEVICE, "wrote into its inputs");
+    return status;
+}
 
 /* ---- prepare ---- */
 
@@ -46,6 +84,29 @@ static bool baseline_first(const struct worker *w, const struct kg_job_case *one
     return kg_mix64(seed_of(w, one)) & 1;
 }
 
+/* It may run on the buffers. */
+static int prepare_baseline(struct worker *w, struct kg_lineup *lineup, kg_error *ret_error)
+{
+    kg_wire_begin(w->out, lineup->one->index, KG_BASELINE_PREPARE);
+    int status = kg_lineup_baseline(lineup, ret_error);
+    if (!status)
+        status = check_fixture(w, ret_error);
+    return status == KG_EUNSUPPORTED ? status : blame_baseline(w, status, ret_error);
+}
+
+/* Where the baseline cannot run the case, the case is new: there is nothing to judge its time against. One that ran in
+ * the first round can. */
+static int call_new(struct worker *w, struct kg_lineup *lineup, kg_error *error)
+{
+    if (w->job->round > 1)
+        return blame_baseline(w, KG_EUNSUPPORTED, error);
+    kg_lineup_drop(lineup, KG_LANE_BASELINE);
+    w->ready.is_new = true;
+    snprintf(w->ready.note, sizeof w->ready.note, "the baseline does not run here: %s", error->text);
+    return KG_OK;
+}
+
+/* The baseline is beside the case where that is timed. */
 static int prepare(struct worker *w, struct kg_lineup *lineup, const struct kg_job_case *one, kg_error *ret_error)
 {
     int status = use_fixture(w, &w->fixture, &one->of, ret_error);
@@ -54,14 +115,16 @@ static int prepare(struct worker *w, struct kg_lineup *lineup, const struct kg_j
                                   .one = one,
                                   .module = &w->module,
                                   .baseline = w->baseline.root && !one->is_new ? &w->baseline : NULL };
-    kg_error unsaid = { 0 }; /* a failure shows again when its turn comes */
-    const bool beside = !status && lineup->baseline && one->time;
-    if (beside && baseline_first(w, one))
-        (void)kg_lineup_baseline(lineup, &unsaid);
-    if (!status)
-        status = kg_lineup_case(lineup, ret_error);
-    if (!status && beside && !baseline_first(w, one))
-        (void)kg_lineup_baseline(lineup, &unsaid);
+    const int builds = lineup->baseline && one->time ? 2 : 1;
+    for (int i = 0; i < builds && !status; i++) {
+        if (builds == 2 && (i == 0) == baseline_first(w, one)) {
+            status = prepare_baseline(w, lineup, ret_error);
+            status = status == KG_EUNSUPPORTED ? call_new(w, lineup, ret_error) : status;
+        } else {
+            kg_wire_begin(w->out, one->index, KG_PREPARE);
+            status = note_refusal(w, REFUSED_BY_BUILD, kg_lineup_case(lineup, ret_error));
+        }
+    }
     return status;
 }
 
@@ -89,25 +152,14 @@ static int inspect(struct worker *w, struct kg_lineup *lineup, kg_error *ret_err
 
 /* ---- correctness ---- */
 
-/* Nothing outside the outputs may have changed. */
-static int check_fixture(struct worker *w, kg_error *ret_error)
-{
-    uint64_t inputs = 0;
-    int status = kg_buffers_check_guards(&w->fixture.buffers, ret_error);
-    if (!status)
-        status = kg_buffers_digest(&w->fixture.buffers, KG_INPUT, &inputs, ret_error);
-    if (!status && inputs != w->fixture.input_digest)
-        status = kg_fail(ret_error, KG_EDEVICE, "wrote into its inputs");
-    return status;
-}
-
 /* One launch on poisoned outputs, which says what it wrote there. */
 static int launch_checked(struct worker *w, struct kg_subject *subject, uint64_t *ret_digest, kg_error *ret_error)
 {
     const struct kg_buffers *set = &w->fixture.buffers;
     int status = kg_buffers_poison(set, ret_error);
     if (!status)
-        status = kg_subject_launch(subject, 0, w->context->ops->stream(w->context), ret_error);
+        status = note_refusal(w, REFUSED_BY_BUILD,
+                              kg_subject_launch(subject, 0, w->context->ops->stream(w->context), ret_error));
     if (!status)
         status = w->context->ops->synchronize(w->context, ret_error);
     if (!status)
@@ -128,7 +180,9 @@ static int check(struct worker *w, const struct kg_job_case *one, struct kg_subj
         *ret_right = !status;
         return status;
     }
-    status = kg_fixture_compare(&w->fixture, &w->fixture.buffers, &figures, ret_error);
+    status = note_refusal(w, REFUSED_BY_REFERENCE, kg_fixture_reference(&w->fixture, ret_error));
+    if (!status)
+        status = kg_fixture_compare(&w->fixture, &w->fixture.buffers, &figures, ret_error);
     if (status)
         return status;
     kg_wire_figures(w->out, one->index, &figures, *ret_digest);
@@ -138,19 +192,20 @@ static int check(struct worker *w, const struct kg_job_case *one, struct kg_subj
 
 /* ---- timing ---- */
 
-static void say_whose(const char *whose, kg_error *error)
+/* What it overwrote shows at once, and whose launch it was. */
+static int launch_lane(struct worker *w, struct kg_lineup *lineup, int lane, kg_error *ret_error)
 {
-    const kg_error cause = *error;
-    snprintf(error->text, sizeof error->text, "%s: %.*s", whose, (int)sizeof error->text - 20, cause.text);
+    kg_wire_begin(w->out, lineup->one->index, lane == KG_LANE_CASE ? KG_CORRECTNESS : KG_BASELINE_LAUNCH);
+    int status = kg_lineup_launch(lineup, lane, ret_error);
+    if (!status)
+        status = check_fixture(w, ret_error);
+    return status ? status : kg_subject_check_workspace(&lineup->subjects[lane], 0, ret_error);
 }
 
-/* The baseline's output was never checked: where it fails, its reason says whose it is. */
-static int blame_baseline(struct worker *w, int status, kg_error *error)
+static int launch_baseline(struct worker *w, struct kg_lineup *lineup, kg_error *ret_error)
 {
-    w->ready.baseline_broken = status != KG_OK;
-    if (status)
-        say_whose("the baseline", error);
-    return status;
+    int status = launch_lane(w, lineup, KG_LANE_BASELINE, ret_error);
+    return status == KG_EUNSUPPORTED ? status : blame_baseline(w, status, ret_error);
 }
 
 /* Where code lies changes the time of a small kernel, and a first launch loads it: those of two builds follow one
@@ -160,29 +215,14 @@ static int launch_both(struct worker *w, struct kg_lineup *lineup, kg_error *ret
     const bool swapped = baseline_first(w, lineup->one);
     int status = KG_OK;
     for (int i = 0; i < 2 && !status && lineup->subjects[KG_LANE_BASELINE].backend; i++) {
-        const int lane = (i == 0) == swapped ? KG_LANE_BASELINE : KG_LANE_CASE;
-        kg_wire_begin(w->out, lineup->one->index, lane == KG_LANE_CASE ? KG_CORRECTNESS : KG_BASELINE_LAUNCH);
-        status = kg_lineup_launch(lineup, lane, ret_error);
-        if (lane == KG_LANE_BASELINE)
-            status = blame_baseline(w, status ? status : check_fixture(w, ret_error), ret_error);
+        if ((i == 0) != swapped) {
+            status = note_refusal(w, REFUSED_BY_BUILD, launch_lane(w, lineup, KG_LANE_CASE, ret_error));
+            continue;
+        }
+        status = launch_baseline(w, lineup, ret_error);
+        status = status == KG_EUNSUPPORTED ? call_new(w, lineup, ret_error) : status;
     }
     return status;
-}
-
-/* Where the baseline cannot run the case, the case is new: there is nothing to judge its time against. */
-static int add_baseline(struct worker *w, struct kg_lineup *lineup, bool *ret_new, kg_error *ret_error)
-{
-    kg_error cause = { 0 };
-    int status = lineup->subjects[KG_LANE_BASELINE].backend ? KG_OK : kg_lineup_baseline(lineup, &cause);
-    *ret_new = status == KG_EUNSUPPORTED;
-    if (*ret_new) {
-        w->ready.is_new = true;
-        snprintf(w->ready.note, sizeof w->ready.note, "the baseline does not run here: %s", cause.text);
-        return KG_OK;
-    }
-    if (status)
-        *ret_error = cause;
-    return blame_baseline(w, status, ret_error);
 }
 
 /* An anchor that cannot run here is left out, and the log says so. */
@@ -194,27 +234,34 @@ static void add_anchor(struct worker *w, struct kg_lineup *lineup)
         w->host.host.log(&w->host.host, "anchor: %s", error.text);
 }
 
-static int prepare_lanes(struct worker *w, struct kg_lineup *lineup, const struct kg_timing *timing, bool *ret_new,
+/* It was launched before: a refusal now is a failure. */
+static int identify_baseline(struct worker *w, struct kg_lineup *lineup, kg_error *ret_error)
+{
+    struct kg_result *r = &w->ready;
+    if (!lineup->baseline)
+        return KG_OK;
+    kg_wire_begin(w->out, lineup->one->index, KG_BASELINE_LAUNCH);
+    int status =
+        kg_lineup_identity(lineup, KG_LANE_BASELINE, r->baseline_identity, sizeof r->baseline_identity, ret_error);
+    kg_wire_begin(w->out, lineup->one->index, KG_TIMING);
+    return blame_baseline(w, status, ret_error);
+}
+
+static int prepare_lanes(struct worker *w, struct kg_lineup *lineup, const struct kg_timing *timing,
                          kg_error *ret_error)
 {
     const bool event = timing->timer == KG_TIMER_EVENT;
     struct kg_result *r = &w->ready;
     kg_error cause = { 0 };
-    *ret_new = false;
-    int status = lineup->baseline ? add_baseline(w, lineup, ret_new, ret_error) : KG_OK;
-    if (status || *ret_new)
-        return status;
+    int status = KG_OK;
     if (w->job->anchors && !event)
         add_anchor(w, lineup);
     if (lineup->one->planted_pct > 0 && !event)
         status = kg_lineup_planted(lineup, ret_error);
     if (!status)
         status = kg_lineup_make_rings(lineup, timing, seed_of(w, lineup->one) + 1, ret_error);
-    if (!status && lineup->baseline)
-        status = blame_baseline(
-            w,
-            kg_lineup_identity(lineup, KG_LANE_BASELINE, r->baseline_identity, sizeof r->baseline_identity, ret_error),
-            ret_error);
+    if (!status)
+        status = identify_baseline(w, lineup, ret_error);
     if (!status && lineup->subjects[KG_LANE_ANCHOR].backend &&
         kg_lineup_identity(lineup, KG_LANE_ANCHOR, r->anchor_identity, sizeof r->anchor_identity, &cause)) {
         w->host.host.log(&w->host.host, "anchor: %s", cause.text);
@@ -255,15 +302,14 @@ static int time_case(struct worker *w, struct kg_lineup *lineup, uint64_t digest
     const struct kg_job_case *one = lineup->one;
     const struct kg_timing timing = kg_timing_of(one->of.suite, one->of.kind, &w->job->timing);
     struct kg_block block = { 0 };
-    bool is_new;
     kg_wire_begin(w->out, one->index, KG_TIMING);
-    int status = prepare_lanes(w, lineup, &timing, &is_new, ret_error);
+    int status = w->ready.is_new ? KG_OK : prepare_lanes(w, lineup, &timing, ret_error);
     if (!status)
         status = inspect(w, lineup, ret_error);
     if (status)
         return status;
     tell_ready(w, lineup);
-    if (is_new)
+    if (w->ready.is_new)
         return KG_OK;
     status = measure(w, lineup, &timing, digest, &block, ret_error);
     if (!status) {
@@ -278,21 +324,37 @@ static int time_case(struct worker *w, struct kg_lineup *lineup, uint64_t digest
 
 /* ---- cases ---- */
 
-/* A case that this build could not prepare since it does not support it: skipped, unless the baseline does. */
-static enum kg_message_type what_failed(const struct worker *w, struct kg_lineup *lineup, int status, kg_error *error)
+static int run_baseline(struct worker *w, struct kg_lineup *lineup, kg_error *ret_error)
 {
-    const kg_error cause = *error;
+    int status = lineup->subjects[KG_LANE_BASELINE].backend ? KG_OK : prepare_baseline(w, lineup, ret_error);
+    return status ? status : launch_baseline(w, lineup, ret_error);
+}
+
+/* A case that this build refuses is skipped, unless the baseline runs it. Only before it was checked can it be refused.
+ * Returns the status of what failed last. */
+static int find_fault(struct worker *w, struct kg_lineup *lineup, int status, enum kg_message_type *ret_type,
+                      kg_error *error)
+{
     kg_error its = { 0 };
-    if (w->ready.baseline_broken)
-        return KG_MESSAGE_BASELINE_BROKEN;
-    if (status != KG_EUNSUPPORTED)
-        return KG_MESSAGE_BROKEN;
-    const bool refused = lineup->baseline && !lineup->subjects[KG_LANE_CASE].backend;
-    if (!refused || (!lineup->subjects[KG_LANE_BASELINE].backend && kg_lineup_baseline(lineup, &its)))
-        return KG_MESSAGE_SKIP;
-    snprintf(error->text, sizeof error->text, "the baseline runs here, this build does not: %.*s",
-             (int)sizeof error->text - 50, cause.text);
-    return KG_MESSAGE_LOST;
+    *ret_type = w->ready.baseline_broken ? KG_MESSAGE_BASELINE_BROKEN : KG_MESSAGE_BROKEN;
+    if (status != KG_EUNSUPPORTED || w->ready.baseline_broken)
+        return status;
+    if (!lineup->one->check || w->refusal == REFUSED_BY_NOBODY) {
+        say_whose("it ran when it was checked, now", error);
+        return status;
+    }
+    *ret_type = KG_MESSAGE_SKIP;
+    if (w->refusal == REFUSED_BY_REFERENCE || !lineup->baseline)
+        return status;
+    const int its_status = run_baseline(w, lineup, &its);
+    if (its_status == KG_EUNSUPPORTED)
+        return status;
+    *ret_type = its_status ? KG_MESSAGE_BASELINE_BROKEN : KG_MESSAGE_LOST;
+    if (its_status)
+        *error = its;
+    else
+        say_whose("the baseline runs here, this build does not", error);
+    return its_status ? its_status : status;
 }
 
 static int run_case(struct worker *w, const struct kg_job_case *one)
@@ -301,7 +363,9 @@ static int run_case(struct worker *w, const struct kg_job_case *one)
     kg_error error = { 0 };
     bool right = false;
     uint64_t digest = 0;
+    enum kg_message_type type;
     w->ready = (struct kg_result){ .of = one->of };
+    w->refusal = REFUSED_BY_NOBODY;
     kg_wire_begin(w->out, one->index, KG_PREPARE);
     int status = prepare(w, &lineup, one, &error);
     if (!status) {
@@ -320,8 +384,10 @@ static int run_case(struct worker *w, const struct kg_job_case *one)
     }
     if (!status && one->time && right)
         status = time_case(w, &lineup, digest, &error);
-    if (status)
-        kg_wire_note(w->out, what_failed(w, &lineup, status, &error), one->index, error.text);
+    if (status) {
+        status = find_fault(w, &lineup, status, &type, &error);
+        kg_wire_note(w->out, type, one->index, error.text);
+    }
     kg_wire_end(w->out, one->index);
     if (status == KG_EDEVICE && w->context->device.kind == KG_CUDA)
         _exit(0); /* cleaning up in a lost context may hang */

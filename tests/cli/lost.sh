@@ -28,6 +28,15 @@ expect 'skipped, allowed: status' "$status" 0
 gate run "${on[@]}" skipped --no-time
 expect 'skipped, without timing: status' "$status" 4
 
+# ---- its launch refuses ----
+
+bless --module "$modules/order_base.so" order/one --expectations refused "${quick[@]}" --threshold 1000 --reason 'to be refused'
+gate run --module "$modules/order_refuses.so" order/one --expectations refused --no-time --format json
+expect 'launch refused: status' "$status" 4
+expect 'launch refused' "$(verdict order/one/s0/kernel)" LOST
+expect 'launch refused: reason' "$(reason order/one/s0/kernel)" \
+    'golden exists, but the case was skipped: takes no problem any more'
+
 # ---- the row is gone ----
 
 keyed speed/vanished/good
