@@ -50,6 +50,7 @@ enum kg_phase {
     KG_BASELINE_PREPARE, /* --against */
     KG_BASELINE_LAUNCH,
     KG_CORRECTNESS,
+    KG_REFERENCE, /* --against: the baseline's */
     KG_TIMING,
     KG_DONE
 };

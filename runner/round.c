@@ -14,6 +14,7 @@ static const char *const phase_names[] = {
     [KG_BASELINE_PREPARE] = "the baseline's prepare",
     [KG_BASELINE_LAUNCH] = "the baseline's launch",
     [KG_CORRECTNESS] = "correctness",
+    [KG_REFERENCE] = "the reference",
     [KG_TIMING] = "timing",
     [KG_DONE] = "end",
 };
@@ -28,11 +29,19 @@ struct pump {
     bool bye, stop, timed_out, interrupted;
 };
 
+/* A reference is the baseline's where there is one. */
+static bool is_of_baseline(const struct pump *p, const struct kg_job_case *one, enum kg_phase phase)
+{
+    return phase == KG_BASELINE_PREPARE || phase == KG_BASELINE_LAUNCH ||
+           (phase == KG_REFERENCE && *p->job->baseline && !one->is_new);
+}
+
 static void blame(struct pump *p, size_t place, const char *what)
 {
-    struct kg_result *result = &p->results[p->job->cases[place].index];
+    const struct kg_job_case *one = &p->job->cases[place];
+    struct kg_result *result = &p->results[one->index];
     result->outcome = KG_BROKEN;
-    result->baseline_broken = result->phase == KG_BASELINE_PREPARE || result->phase == KG_BASELINE_LAUNCH;
+    result->baseline_broken = is_of_baseline(p, one, result->phase);
     snprintf(result->note, sizeof result->note, "%s during %s", what, phase_names[result->phase]);
     p->ended[place] = true;
 }

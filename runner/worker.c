@@ -171,6 +171,18 @@ static int launch_checked(struct worker *w, struct kg_subject *subject, uint64_t
     return status;
 }
 
+/* Where it fails, the case is not at fault. */
+static int compute_reference(struct worker *w, const struct kg_job_case *one, struct kg_fixture *fixture,
+                             enum kg_phase next, kg_error *ret_error)
+{
+    kg_wire_begin(w->out, one->index, KG_REFERENCE);
+    int status = note_refusal(w, REFUSED_BY_REFERENCE, kg_fixture_reference(fixture, ret_error));
+    if (status && status != KG_EUNSUPPORTED && w->baseline.root && !one->is_new)
+        return blame_baseline(w, status, ret_error);
+    kg_wire_begin(w->out, one->index, next);
+    return status;
+}
+
 static int check(struct worker *w, const struct kg_job_case *one, struct kg_subject *subject, bool *ret_right,
                  uint64_t *ret_digest, kg_error *ret_error)
 {
@@ -180,7 +192,7 @@ static int check(struct worker *w, const struct kg_job_case *one, struct kg_subj
         *ret_right = !status;
         return status;
     }
-    status = note_refusal(w, REFUSED_BY_REFERENCE, kg_fixture_reference(&w->fixture, ret_error));
+    status = compute_reference(w, one, &w->fixture, KG_CORRECTNESS, ret_error);
     if (!status)
         status = kg_fixture_compare(&w->fixture, &w->fixture.buffers, &figures, ret_error);
     if (status)
@@ -280,6 +292,8 @@ static int measure(struct worker *w, struct kg_lineup *lineup, const struct kg_t
     of_other.seed = kg_mix64(one->of.seed + 1);
     const bool other = w->job->round == 1;
     int status = other ? use_fixture(w, &w->other, &of_other, ret_error) : KG_OK;
+    if (!status && other)
+        status = compute_reference(w, one, &w->other, KG_TIMING, ret_error);
     if (status)
         return status;
     kg_lineup_subjects(lineup, subjects);

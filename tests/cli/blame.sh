@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # blame.sh -- whose fault it is under --against where a build cannot be prepared or launched, writes where it must not, or
 # refuses. The builds are made of tests/modules/order.c; a faulty baseline's row two is said to fail, which excuses none.
+# Those whose reference fails are made of pull.c.
 set -eu -o pipefail
 . "$(dirname "$0")/lib.sh"
 
@@ -66,6 +67,8 @@ reference() { # reference BASELINE STATUS VERDICT REASON -- all rows of a baseli
     expect "$1: status" "$status" "$2"
     expect "$1" "$(results '[.results[] | .verdict + ": " + .reason] | unique | join(", ")')" "$3: $4"
 }
+reference reference_fails 1 ERROR 'the baseline: the reference was refused'
+reference reference_crashes 1 ERROR "$died the reference"
 reference unreferenced 77 SKIP 'no reference for this'
 
 # ---- the other build ----

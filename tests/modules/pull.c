@@ -1,6 +1,8 @@
 /* pull.c -- one small module as pull requests would change it, for `kgate run --against`: meson.build makes one of each
  * PULL_… below. To add one: a name in meson.build, its change here, what must be said of it in tests/cli/against.sh. */
 #include <math.h>
+#include <signal.h>
+#include <time.h>
 
 #include "kgate.h"
 
@@ -13,12 +15,15 @@
 #define PULL_DOCTORED 6 /* wrong, and the reference agrees */
 #define PULL_DROPPED 7  /* a row is gone */
 #define PULL_RENAMED 8
-#define PULL_SMALLER 9       /* a smaller problem of the same name */
-#define PULL_REFUSES 10      /* the backend no longer takes any problem */
-#define PULL_ADDED 11        /* a new row */
-#define PULL_FAULTY 12       /* a new backend that is wrong */
-#define PULL_KNOBBED 13      /* the backend gets a knob, and is as it was without it */
-#define PULL_UNREFERENCED 14 /* the op has no reference here */
+#define PULL_SMALLER 9          /* a smaller problem of the same name */
+#define PULL_REFUSES 10         /* the backend no longer takes any problem */
+#define PULL_ADDED 11           /* a new row */
+#define PULL_FAULTY 12          /* a new backend that is wrong */
+#define PULL_KNOBBED 13         /* the backend gets a knob, and is as it was without it */
+#define PULL_UNREFERENCED 14    /* the op has no reference here */
+#define PULL_REFERENCE_FAILS 15 /* and the rows are said to fail; for tests/cli/blame.sh, as the next */
+#define PULL_REFERENCE_CRASHES 16
+#define PULL_PATIENT 17 /* launch and reference take their time, for tests/cli/patience.sh */
 
 #ifndef PULL
 #error "PULL is what the pull request changes: one of the names above"
@@ -26,6 +31,7 @@
 #define IS(which) (PULL == (which))
 #define IS_SLOWER (IS(PULL_SLOWER) || IS(PULL_LENIENT) || IS(PULL_UNTIMED))
 #define IS_WRONG (IS(PULL_LOOSE) || IS(PULL_EXCUSED) || IS(PULL_DOCTORED))
+#define IS_EXCUSED (IS(PULL_EXCUSED) || IS(PULL_REFERENCE_FAILS) || IS(PULL_REFERENCE_CRASHES))
 
 #define TERMS 24
 
@@ -65,11 +71,22 @@ static void compute(const float *x, float *y, int64_t n, float off)
     }
 }
 
+static void take_ms(int64_t ms)
+{
+    nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000 }, NULL);
+}
+
 static int reference(const void *problem, const kg_tensor *call, kg_error *ret_error)
 {
     const int64_t n = ((const struct sum *)problem)->n;
     if (IS(PULL_UNREFERENCED))
         return kg_fail(ret_error, KG_EUNSUPPORTED, "no reference for this");
+    if (IS(PULL_REFERENCE_FAILS))
+        return kg_fail(ret_error, KG_EDEVICE, "the reference was refused");
+    if (IS(PULL_REFERENCE_CRASHES))
+        return raise(SIGSEGV);
+    if (IS(PULL_PATIENT))
+        take_ms(3000);
     compute(call[0].data, call[1].data, n, IS(PULL_DOCTORED) ? 0.05f : 0);
     return KG_OK;
 }
@@ -80,6 +97,8 @@ static int launch(const kg_backend *self, void *state, const kg_tensor *call, vo
     const struct knobs *knobs = ((const kg_call *)state)->knobs;
     const int64_t extra_pct = IS_SLOWER ? 30 : knobs ? knobs->extra_pct : 0;
     (void)stream, (void)ret_error;
+    if (IS(PULL_PATIENT))
+        take_ms(10);
     compute(call[0].data, call[1].data, n * extra_pct / 100, 0);
     compute(call[0].data, call[1].data, n, IS_WRONG || self->data ? 0.05f : 0);
     return KG_OK;
@@ -134,7 +153,7 @@ static const kg_suite suite = {
     .backends = { backends, IS(PULL_FAULTY) ? 2 : 1 },
     .gates = { .max_abs = LIMIT, .mean_abs = LIMIT, .bad_abs = LIMIT, .rel_l2 = LIMIT },
     .time = { .off = IS(PULL_UNTIMED), .cpu_regress_pct = IS(PULL_LENIENT) ? 1000 : 0 },
-    .xfails = { xfails, IS(PULL_EXCUSED) ? 1 : 0 },
+    .xfails = { xfails, IS_EXCUSED ? 1 : 0 },
 };
 static const kg_suite *const suites[] = { &suite };
 
