@@ -21,6 +21,7 @@ struct kg_lane {
     double window_us; /* the first window's time when it was made */
     double spin_us;   /* at the end of every window; negative: none */
     double *us;       /* samples by turn: time of a call. Owned by who measures */
+    int ahead;        /* in turn i it runs window i + ahead: lanes on the same sets never use one of them in one turn */
 };
 
 /* Makes the first window, of calls that last at least window_us together. A subject and spin_us are set. */

@@ -68,7 +68,7 @@ void kg_lineup_drop(struct kg_lineup *l, int lane)
 
 void kg_lineup_done(struct kg_lineup *l)
 {
-    for (int lane = 0; lane < KG_LANES; lane++)
+    for (int lane = KG_LANES - 1; lane >= 0; lane--) /* the case last: others use its buffers */
         kg_lineup_drop(l, lane);
 }
 
@@ -82,8 +82,11 @@ int kg_lineup_make_rings(struct kg_lineup *l, const struct kg_timing *timing, ui
 {
     struct kg_subject *subjects[KG_LANES];
     kg_lineup_subjects(l, subjects);
-    return kg_subjects_make_rings(subjects, KG_LANES, l->fixture, timing->l2 == KG_L2_COLD, timing->placements, seed,
-                                  ret_error);
+    const struct kg_ring_plan plan = { .cold = timing->l2 == KG_L2_COLD,
+                                       .placements = timing->placements,
+                                       .shared = 1u << KG_LANE_BASELINE | 1u << KG_LANE_PLANTED,
+                                       .seed = seed };
+    return kg_subjects_make_rings(subjects, KG_LANES, l->fixture, &plan, ret_error);
 }
 
 int kg_lineup_launch(struct kg_lineup *l, int lane, kg_error *ret_error)

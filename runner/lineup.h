@@ -24,7 +24,8 @@ int kg_lineup_anchor(struct kg_lineup *lineup, kg_error *ret_error);
 void kg_lineup_drop(struct kg_lineup *lineup, int lane);
 void kg_lineup_done(struct kg_lineup *lineup);
 
-/* Buffers of their own for all that take part. */
+/* Buffers of their own for the case and the anchor. Baseline and planted case are measured on the case's sets, so that
+ * where these lie makes no difference between them. */
 int kg_lineup_make_rings(struct kg_lineup *lineup, const struct kg_timing *timing, uint64_t seed, kg_error *ret_error);
 
 /* Launches a lane once, and waits for it. */

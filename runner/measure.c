@@ -13,7 +13,9 @@
 
 #define MIN_TURNS 8
 #define MAX_TURNS 512
-#define WARM_TURNS 16 /* of a batch; fewer where they would last longer than WARM_MIN_US */
+#define PRECISE_PCT 0.06 /* standard error of a block's log ratio of two builds on a GPU, at which it ends */
+#define LONGEST 4        /* times its usual length, at most */
+#define WARM_TURNS 16    /* of a batch; fewer where they would last longer than WARM_MIN_US */
 #define WARM_MIN_US 20e3
 #define WARM_MAX_US 400e3
 #define WARM_STILL 0.003 /* change of the median between two batches that counts as standing still */
@@ -77,7 +79,7 @@ static int launch(struct bout *b, struct batch batch, kg_error *ret_error)
     for (int i = 0; i < batch.count * b->n_lanes; i++) {
         const int turn = batch.first + i / b->n_lanes;
         const struct kg_lane *lane = &b->lanes[kg_order_lane(b->n_lanes, batch.orders[turn], i % b->n_lanes)];
-        windows[i] = lane->windows[turn % lane->n_windows];
+        windows[i] = lane->windows[(turn + lane->ahead) % lane->n_windows];
     }
     if (b->start_us == 0)
         b->start_us = now_us();
@@ -95,17 +97,17 @@ static int land_all(struct bout *b, kg_error *ret_error)
     return status;
 }
 
-/* The states (NULL: not wanted) are read while the first and the last batch run, since that is when clocks mean
- * something. */
-static int run_turns(struct bout *b, const uint8_t *orders, int count, struct kg_device_state *ret_before,
+/* Turns from..from+count. The states (NULL: not wanted) are read while the first and the last batch run, since that is
+ * when clocks mean something. */
+static int run_turns(struct bout *b, const uint8_t *orders, int from, int count, struct kg_device_state *ret_before,
                      struct kg_device_state *ret_after, kg_error *ret_error)
 {
     const int most = KG_MAX_BATCH / b->n_lanes;
     int status = KG_OK;
-    for (int first = 0; first < count && !status; first += most) {
-        const int left = count - first;
+    for (int first = from; first < from + count && !status; first += most) {
+        const int left = from + count - first;
         status = launch(b, (struct batch){ orders, first, left < most ? left : most }, ret_error);
-        if (!status && first == 0 && ret_before)
+        if (!status && first == from && ret_before)
             b->context->ops->state(b->context, ret_before);
     }
     while (b->n_flying > 1 && !status)
@@ -272,6 +274,18 @@ static int equalise_calls(struct bout *b, kg_error *ret_error)
     return status;
 }
 
+/* The case's lanes use the same sets: or the second of two windows would find in the cache what the first left there.
+ */
+static void part_lanes(struct bout *b)
+{
+    int sharing = 0, before = 0;
+    for (int i = 0; i < b->n_lanes; i++)
+        sharing += is_of_case(b, i);
+    for (int i = 0; i < b->n_lanes; i++)
+        if (is_of_case(b, i))
+            b->lanes[i].ahead = before++ * b->lanes[i].n_windows / sharing;
+}
+
 /* The first windows of all lanes, in an order that the seed picks; then as many buffer sets as the block has time for,
  * since what a set does to a time matters to short kernels. */
 static int open_lanes(struct bout *b, double planted_pct, const struct kg_timing *timing, uint64_t seed,
@@ -294,6 +308,44 @@ static int open_lanes(struct bout *b, double planted_pct, const struct kg_timing
     const int places = places_for(b, timing->lane_us * b->n_lanes);
     for (int i = 0; i < b->n_lanes && !status; i++)
         status = kg_lane_spread(b->context, &b->lanes[kg_order_lane(b->n_lanes, order, i)], places, ret_error);
+    part_lanes(b);
+    return status;
+}
+
+/* Standard error of log_ratio of case and baseline, in per cent: of means over sets of medians of samples that scatter
+ * around their set's median. A median's is about 1.25 times a mean's (of a normal distribution: √(π/2)). */
+static double error_pct(struct bout *b, int count)
+{
+    const struct kg_lane *lane = lane_of(b, KG_LANE_CASE), *baseline = lane_of(b, KG_LANE_BASELINE);
+    const int places = lane->n_windows;
+    double *set = malloc((size_t)(count / places + 1) * sizeof *set), squares = 0;
+    for (int place = 0; set && place < places; place++) {
+        size_t n = 0;
+        for (int i = place; i < count; i += places)
+            set[n++] = log(lane->us[i] / baseline->us[i]);
+        const double median = kg_median(set, n);
+        for (size_t i = 0; i < n; i++)
+            squares += (set[i] - median) * (set[i] - median);
+    }
+    free(set);
+    const int free_samples = count > places ? count - places : 1;
+    return set ? 125 * sqrt(squares / free_samples / count) : 0;
+}
+
+/* Where two builds are compared what scatters from window to window is all that a longer block can help against, and
+ * only there it is much of what differs between blocks. */
+static int run_until_precise(struct bout *b, int count, uint64_t seed, struct kg_block *block, int *ret_count,
+                             kg_error *ret_error)
+{
+    const bool compared = lane_of(b, KG_LANE_BASELINE) && b->context->device.kind == KG_CUDA;
+    int done = 0, status = KG_OK;
+    do {
+        kg_order_balanced(seed + (uint64_t)done, b->n_lanes, b->orders + done, count);
+        status = run_turns(b, b->orders, done, count, done ? NULL : &block->before, &block->after, ret_error);
+        done += count;
+    } while (!status && compared && done + count <= LONGEST * count && done + count <= b->room &&
+             error_pct(b, done) > PRECISE_PCT);
+    *ret_count = done;
     return status;
 }
 
@@ -314,8 +366,7 @@ static int measure_windows(struct bout *b, double planted_pct, const struct kg_t
     count = count / places * places; /* every placement equally often */
     if (count < MIN_TURNS)
         count = places > MIN_TURNS ? places : MIN_TURNS;
-    kg_order_balanced(seed + 1, b->n_lanes, b->orders, count);
-    status = run_turns(b, b->orders, count, &block->before, &block->after, ret_error);
+    status = run_until_precise(b, count, seed + 1, block, &count, ret_error);
     if (!status)
         fill_block(b, count, planted_pct, block);
     return status;
@@ -330,10 +381,10 @@ static int measure_calls(struct bout *b, const struct kg_timing *timing, uint64_
         status = kg_lane_open_call(b->context, &b->lanes[i], ret_error);
     kg_order_balanced(seed, b->n_lanes, b->warm_orders, b->room);
     for (int left = timing->warmup; left > 0 && !status; left -= b->room)
-        status = run_turns(b, b->warm_orders, left < b->room ? left : b->room, NULL, NULL, ret_error);
+        status = run_turns(b, b->warm_orders, 0, left < b->room ? left : b->room, NULL, NULL, ret_error);
     kg_order_balanced(seed + 1, b->n_lanes, b->orders, timing->samples);
     if (!status)
-        status = run_turns(b, b->orders, timing->samples, &block->before, &block->after, ret_error);
+        status = run_turns(b, b->orders, 0, timing->samples, &block->before, &block->after, ret_error);
     if (!status)
         fill_block(b, timing->samples, 0, block);
     return status;
@@ -380,7 +431,7 @@ int kg_measure_block(kg_context *context, struct kg_subject *const subjects[KG_L
                      ? measure_calls(&b, timing, order_seed, &block, ret_error)
                      : measure_windows(&b, planted_pct, timing, order_seed, &block, ret_error);
     if (!status && interlude)
-        status = interlude->call(interlude->argument, context, &b.lanes[0], ret_error);
+        status = interlude->call(interlude->argument, context, &b.lanes[0], lane_of(&b, KG_LANE_BASELINE), ret_error);
     for (int i = 0; i < b.n_lanes; i++) {
         kg_lane_close(context, &b.lanes[i]);
         free(b.lanes[i].us);

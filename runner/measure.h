@@ -16,9 +16,11 @@ enum {
 
 struct kg_lane;
 
-/* Between the last timed window and the end of the block, while the case's windows are still there. */
+/* Between the last timed window and the end of the block, while the windows are still there. `baseline`: NULL without
+ * one. */
 struct kg_interlude {
-    int (*call)(void *argument, kg_context *context, struct kg_lane *lane, kg_error *ret_error);
+    int (*call)(void *argument, kg_context *context, struct kg_lane *lane, struct kg_lane *baseline,
+                kg_error *ret_error);
     void *argument;
 };
 

@@ -57,9 +57,10 @@ static int stage(struct kg_subject *s, kg_context *context, int at, bool first, 
 
 static void drop_workspaces(struct kg_subject *subject, int count)
 {
-    for (int i = 0; subject->workspaces && i < count; i++)
+    for (int i = 0; subject->workspaces && !subject->borrows && i < count; i++)
         kg_buffers_done(&subject->workspaces[i]);
-    free(subject->workspaces);
+    if (!subject->borrows)
+        free(subject->workspaces);
     subject->workspaces = NULL;
 }
 
@@ -170,57 +171,87 @@ static size_t ring_sets(const struct kg_fixture *fixture, size_t workspace_bytes
     return sets < 1 ? 1 : sets > (size_t)placements ? (size_t)placements : sets;
 }
 
-static int new_ring(struct kg_subject *subject, size_t sets, bool cold, kg_error *ret_error)
+static int new_ring(struct kg_subject *subject, struct kg_subject *owner, size_t sets, bool cold, kg_error *ret_error)
 {
-    struct kg_buffers *ring = calloc(sets, sizeof *ring);
-    if (!ring)
-        return kg_fail(ret_error, KG_ENOMEM, "out of memory for a ring of %zu buffer sets", sets);
     drop_workspaces(subject, subject->n_ring);
-    subject->own_ring = ring;
+    subject->borrows = owner && owner->workspace_bytes == subject->workspace_bytes && !owner->backend->stage &&
+                       !subject->backend->stage;
+    subject->own_ring = owner ? NULL : calloc(sets, sizeof *subject->own_ring);
+    subject->ring = owner ? owner->ring : subject->own_ring;
+    if (!subject->ring)
+        return kg_fail(ret_error, KG_ENOMEM, "out of memory for a ring of %zu buffer sets", sets);
     subject->n_ring = (int)sets;
-    subject->ring = ring;
     subject->rotates = cold;
     subject->place = 0;
     subject->n_used = 0;
-    return new_workspaces(subject, sets, ret_error);
+    if (!subject->borrows)
+        return new_workspaces(subject, sets, ret_error);
+    subject->workspaces = owner->workspaces;
+    return KG_OK;
 }
 
 static int fill_set(const struct kg_fixture *fixture, struct kg_subject *subject, size_t at, kg_error *ret_error)
 {
-    struct kg_buffers *set = &subject->own_ring[at];
-    int status = kg_buffers_new(fixture->context, fixture->buffers.tensors, fixture->buffers.count, set, ret_error);
-    if (!status)
-        status = kg_buffers_copy_inputs(set, &fixture->buffers, ret_error);
-    if (!status)
-        status = kg_buffers_poison(set, ret_error);
-    if (!status)
-        status = fill_workspace(subject, fixture->context, at, ret_error);
-    return status ? status : stage(subject, fixture->context, (int)at, false, ret_error);
+    int status = KG_OK;
+    if (subject->own_ring) {
+        struct kg_buffers *set = &subject->own_ring[at];
+        status = kg_buffers_new(fixture->context, fixture->buffers.tensors, fixture->buffers.count, set, ret_error);
+        if (!status)
+            status = kg_buffers_copy_inputs(set, &fixture->buffers, ret_error);
+        if (!status)
+            status = kg_buffers_poison(set, ret_error);
+    }
+    return status || subject->borrows ? status : fill_workspace(subject, fixture->context, at, ret_error);
 }
 
-int kg_subjects_make_rings(struct kg_subject *const *subjects, int count, const struct kg_fixture *fixture, bool cold,
-                           int placements, uint64_t seed, kg_error *ret_error)
+/* Staged when all have their buffers, which one may share. */
+static int fill_sets(const struct kg_fixture *fixture, struct kg_subject *const *subjects, int n, size_t at,
+                     uint8_t order, kg_error *ret_error)
+{
+    int status = KG_OK;
+    for (int i = 0; i < n && !status; i++)
+        status = fill_set(fixture, subjects[kg_order_lane(n, order, i)], at, ret_error);
+    for (int i = 0; i < n && !status; i++)
+        status = stage(subjects[i], fixture->context, (int)at, false, ret_error);
+    return status;
+}
+
+static size_t largest_workspace(struct kg_subject *const *subjects, int count)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < count; i++)
+        if (subjects[i] && subjects[i]->workspace_bytes > bytes)
+            bytes = subjects[i]->workspace_bytes;
+    return bytes;
+}
+
+int kg_subjects_make_rings(struct kg_subject *const *subjects, int count, const struct kg_fixture *fixture,
+                           const struct kg_ring_plan *plan, kg_error *ret_error)
 {
     struct kg_subject *there[KG_ORDER_LANES];
-    size_t workspace_bytes = 0;
-    for (int i = 0; i < count; i++)
-        if (subjects[i] && subjects[i]->workspace_bytes > workspace_bytes)
-            workspace_bytes = subjects[i]->workspace_bytes;
-    const size_t sets = ring_sets(fixture, workspace_bytes, cold, placements);
+    const size_t sets = ring_sets(fixture, largest_workspace(subjects, count), plan->cold, plan->placements);
     uint8_t *orders = malloc(sets);
     int n = 0, status = orders ? KG_OK : kg_fail(ret_error, KG_ENOMEM, "out of memory for buffer sets");
     for (int i = 0; i < count && !status; i++) {
         if (!subjects[i])
             continue;
+        struct kg_subject *owner = n > 0 && plan->shared >> i & 1 ? there[0] : NULL;
         there[n++] = subjects[i];
-        status = new_ring(subjects[i], sets, cold, ret_error);
+        status = new_ring(subjects[i], owner, sets, plan->cold, ret_error);
     }
     if (!status)
-        kg_order_balanced(seed, n, orders, (int)sets);
+        kg_order_balanced(plan->seed, n, orders, (int)sets);
     for (size_t set = 0; set < sets && !status; set++)
-        for (int i = 0; i < n && !status; i++)
-            status = fill_set(fixture, there[kg_order_lane(n, orders[set], i)], set, ret_error);
+        status = fill_sets(fixture, there, n, set, orders[set], ret_error);
     free(orders);
+    return status;
+}
+
+int kg_subject_restore_inputs(const struct kg_subject *subject, const struct kg_fixture *fixture, kg_error *ret_error)
+{
+    int status = KG_OK;
+    for (int at = 0; at < subject->n_ring && !status; at++)
+        status = kg_buffers_copy_inputs(&subject->ring[at], &fixture->buffers, ret_error);
     return status;
 }
 
@@ -229,7 +260,7 @@ int kg_subject_exchange_inputs(struct kg_subject *subject, int first, int count,
 {
     int status = KG_OK;
     for (int at = first; at < first + count && !status; at++) {
-        status = kg_buffers_copy_inputs(&subject->own_ring[at], &other->buffers, ret_error);
+        status = kg_buffers_copy_inputs(&subject->ring[at], &other->buffers, ret_error);
         if (!status)
             status = stage(subject, other->context, at, at == first, ret_error);
     }

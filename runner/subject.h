@@ -20,6 +20,7 @@ struct kg_subject {
     struct kg_buffers *own_ring; /* freed with the subject; NULL while it uses the fixture's buffers */
     size_t workspace_bytes;
     struct kg_buffers *workspaces; /* one for each set of the ring; NULL: the backend wants none */
+    bool borrows;                  /* the ring's, which another subject frees */
     uint64_t staged_digest;        /* of every workspace that the backend staged: all sets have the same inputs */
 };
 
@@ -29,17 +30,26 @@ int kg_subject_new(struct kg_host_state *host, struct kg_fixture *fixture, const
                    const void *problem, const char *pin, struct kg_subject *ret_subject, kg_error *ret_error);
 void kg_subject_done(struct kg_subject *subject);
 
-/* Fresh buffers for timing, each subject its own; NULL subjects are left out. Cold cache: a ring larger than twice the
- * last-level cache, walked call by call. Warm: up to `placements` sets, one a window, since where buffers lie changes
- * the time of a small kernel by per cents. Who is allocated first is drawn for each set, so that no subject always gets
- * the earlier addresses. */
-int kg_subjects_make_rings(struct kg_subject *const *subjects, int count, const struct kg_fixture *fixture, bool cold,
-                           int placements, uint64_t seed, kg_error *ret_error);
+struct kg_ring_plan {
+    bool cold;      /* a ring larger than twice the last-level cache, walked call by call */
+    int placements; /* warm: up to so many sets, one a window, since where buffers lie changes the time of a kernel */
+    unsigned
+        shared;    /* bit by index of the subjects that use the ring of the first: they are measured on the same sets */
+    uint64_t seed; /* draws for each set who is allocated first, so that nobody always gets the earlier addresses */
+};
+
+/* Fresh buffers for timing; NULL subjects are left out. Subjects that share a ring share its workspaces too where these
+ * are of one size and nobody stages; the first is then released after the others. */
+int kg_subjects_make_rings(struct kg_subject *const *subjects, int count, const struct kg_fixture *fixture,
+                           const struct kg_ring_plan *plan, kg_error *ret_error);
 
 /* Gives sets first..first+count of its own the inputs of another fixture of the same tensors, and stages them anew.
  * Outputs stay. */
 int kg_subject_exchange_inputs(struct kg_subject *subject, int first, int count, const struct kg_fixture *other,
                                kg_error *ret_error);
+
+/* Gives all sets the fixture's own inputs again. */
+int kg_subject_restore_inputs(const struct kg_subject *subject, const struct kg_fixture *fixture, kg_error *ret_error);
 
 /* The workspace that goes with set `at` of the ring. KG_EDEVICE: it was written past, or does not hold what was staged.
  */

@@ -297,12 +297,9 @@ static int measure(struct worker *w, struct kg_lineup *lineup, const struct kg_t
     if (status)
         return status;
     kg_lineup_subjects(lineup, subjects);
-    struct kg_timed_output output = { .fixture = &w->fixture,
-                                      .other = other ? &w->other : NULL,
-                                      .subject = subjects[KG_LANE_CASE],
-                                      .baseline = subjects[KG_LANE_BASELINE],
-                                      .digest = digest,
-                                      .seed = seed_of(w, one) };
+    struct kg_timed_output output = {
+        .fixture = &w->fixture, .other = other ? &w->other : NULL, .digest = digest, .seed = seed_of(w, one)
+    };
     const struct kg_interlude interlude = { kg_timed_output_check, &output };
     status = kg_measure_block(w->context, subjects, one->planted_pct, timing, seed_of(w, one), &interlude, ret_block,
                               ret_error);

@@ -26,7 +26,7 @@ gate list fp8_sdpa fp8_sdpa_e4m3 --format json
 timed() { # backends of CUDA rows that are timed, or not
     jq -r --argjson timed "$1" '[.[] | select(.device == "cuda" and .timed == $timed) | .backend] | unique | join(" ")' out
 }
-expect 'timed' "$(timed true)" "math stage_c stage_c_e4m3 stage_c_e4m3_lut stage_c_e4m3_lut_nocp stage_c_e4m3_nocp$(
+expect 'timed' "$(timed true)" "cudnn math stage_c stage_c_e4m3 stage_c_e4m3_lut stage_c_e4m3_lut_nocp stage_c_e4m3_nocp$(
     ) stage_c_lut stage_c_lut_nocp stage_c_nocp"
 expect 'not timed' "$(timed false)" stage_c_debug_print
 

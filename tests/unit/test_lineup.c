@@ -182,7 +182,8 @@ static void automatic_resolves_in_each_build(void **state)
 
 /* ---- buffers ------------------------------------------------------------------------------------------------- */
 
-static void rings_are_their_own(void **state)
+/* Two builds on the same sets: where these lie is no difference between them. */
+static void builds_share_their_sets(void **state)
 {
     (void)state;
     enum { SETS = 16 };
@@ -201,9 +202,23 @@ static void rings_are_their_own(void **state)
         for (int set = 0; set < SETS; set++) {
             assert_int_equal(kg_buffers_digest(&subjects[lane]->ring[set], KG_INPUT, &digest, &error), KG_OK);
             assert_true(digest == fixture.input_digest);
-            assert_true(subjects[0]->ring[set].tensors[0].data != subjects[1]->ring[set].tensors[0].data);
+            assert_ptr_equal(subjects[0]->ring[set].tensors[0].data, subjects[1]->ring[set].tensors[0].data);
         }
     }
+}
+
+static void an_anchor_has_its_own(void **state)
+{
+    (void)state;
+    kg_error error = { 0 };
+    const struct kg_timing timing = { .placements = 3 };
+    line_up(&fast[0], &fast[1]);
+    assert_int_equal(kg_lineup_case(&lineup, &error), KG_OK);
+    assert_int_equal(kg_lineup_anchor(&lineup, &error), KG_OK);
+    assert_int_equal(kg_lineup_make_rings(&lineup, &timing, 3, &error), KG_OK);
+    for (int set = 0; set < 3; set++)
+        assert_ptr_not_equal(lineup.subjects[KG_LANE_CASE].ring[set].tensors[0].data,
+                             lineup.subjects[KG_LANE_ANCHOR].ring[set].tensors[0].data);
 }
 
 /* What the device hands out, in order. */
@@ -218,7 +233,7 @@ static int allocate(kg_context *its, size_t bytes, void **ret_data, kg_error *re
     return status;
 }
 
-/* Half of the sets the case first, the other half the baseline, in another order by every seed. */
+/* Half of the sets the case first, the other half the anchor, in another order by every seed. */
 static void who_is_first_is_drawn_for_each_set(void **state)
 {
     (void)state;
@@ -235,12 +250,12 @@ static void who_is_first_is_drawn_for_each_set(void **state)
         int n_first = 0;
         line_up(&fast[0], &fast[1]);
         assert_int_equal(kg_lineup_case(&lineup, &error), KG_OK);
-        assert_int_equal(kg_lineup_baseline(&lineup, &error), KG_OK);
+        assert_int_equal(kg_lineup_anchor(&lineup, &error), KG_OK);
         n_handed_out = 0;
         assert_int_equal(kg_lineup_make_rings(&lineup, &timing, seed, &error), KG_OK);
         assert_int_equal(n_handed_out, SETS * A_SET);
         for (int set = 0; set < SETS; set++) {
-            const struct kg_subject *its = &lineup.subjects[KG_LANE_CASE], *other = its + 1;
+            const struct kg_subject *its = &lineup.subjects[KG_LANE_CASE], *other = &lineup.subjects[KG_LANE_ANCHOR];
             first[set] = its->ring[set].blocks[0] == handed_out[set * A_SET];
             assert_true(first[set] || other->ring[set].blocks[0] == handed_out[set * A_SET]);
             n_first += first[set];
@@ -276,9 +291,9 @@ static void other_tensors_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(each_build_has_its_own_problem),     TEST(an_anchor_is_not_its_own),
-        TEST(automatic_resolves_in_each_build),   TEST(rings_are_their_own),
-        TEST(who_is_first_is_drawn_for_each_set), TEST(other_tensors_are_refused),
+        TEST(each_build_has_its_own_problem), TEST(an_anchor_is_not_its_own), TEST(automatic_resolves_in_each_build),
+        TEST(builds_share_their_sets),        TEST(an_anchor_has_its_own),    TEST(who_is_first_is_drawn_for_each_set),
+        TEST(other_tensors_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

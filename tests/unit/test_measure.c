@@ -13,6 +13,7 @@
 #include "lane.h"
 #include "measure.h"
 #include "order.h"
+#include "random.h"
 #include "window.h"
 
 #define near(value, wanted) (fabs((value) - (wanted)) <= 1e-9 * fabs(wanted))
@@ -43,7 +44,7 @@ static struct {
     int n_ran, n_windows, n_states, ran_at_state[2], flying_at_state[2];
     double flying_us[KG_MAX_FLYING][KG_MAX_BATCH];
     int flying[KG_MAX_FLYING], n_flying, most_flying, n_idle; /* windows of each batch; how often none was left */
-    double tick_us, launch_us, drift_us, wobble;
+    double tick_us, launch_us, drift_us, wobble, scatter;
     double spin_pace; /* us that a spin of one us takes */
     int n_spun;       /* windows made with a spin */
     int hides_spins;  /* windows whose spin does not show, of those that run first */
@@ -120,6 +121,7 @@ static int enqueue(kg_context *context, kg_window *const *order, int count, kg_e
         }
         ran.us += fake.drift_us * fake.n_ran;
         ran.us *= fake.n_ran / 64 % 2 ? 1 + fake.wobble : 1;
+        ran.us *= 1 + fake.scatter * ((double)(kg_mix64((uint64_t)fake.n_ran) % 2001) / 1000 - 1);
         fake.flying_us[fake.n_flying][i] = ran.us;
         fake.ran[fake.n_ran++] = ran;
     }
@@ -150,9 +152,10 @@ static double timer_tick_us(kg_context *context)
 static void device_state(kg_context *context, struct kg_device_state *ret_state)
 {
     (void)context;
-    assert_true(fake.n_states < 2);
-    fake.flying_at_state[fake.n_states] = fake.n_flying;
-    fake.ran_at_state[fake.n_states++] = fake.n_ran;
+    const int at = fake.n_states < 2 ? fake.n_states : 1; /* a block that goes on reads the last one again */
+    fake.flying_at_state[at] = fake.n_flying;
+    fake.ran_at_state[at] = fake.n_ran;
+    fake.n_states++;
     *ret_state = (struct kg_device_state){ .sm_clock_mhz = fake.n_states };
 }
 
@@ -302,8 +305,10 @@ static void windows_take_turns_on_the_sets(void **state)
 
 static int ran_before, interlude_says;
 
-static int call_again(void *argument, kg_context *context, struct kg_lane *lane, kg_error *ret_error)
+static int call_again(void *argument, kg_context *context, struct kg_lane *lane, struct kg_lane *its_baseline,
+                      kg_error *ret_error)
 {
+    assert_null(its_baseline);
     assert_ptr_equal(argument, &ran_before);
     assert_int_equal(fake.n_flying, 0);
     assert_ptr_equal(lane->subject, &subject);
@@ -458,6 +463,67 @@ static void three_lanes(void **state)
         assert_true(near(us[i / 3], ran->us / ran->calls));
     }
     block_free(&block);
+}
+
+/* Case, baseline and planted case all run on every set, never on the same one in a turn. */
+static void builds_are_measured_on_the_same_sets(void **state)
+{
+    (void)state;
+    struct kg_block block = measured_with(&baseline, &anchor, &planted, 3);
+    const struct fake_kernel *const of[] = { &kernel, &baseline_kernel, &planted_kernel };
+    int times[3][4] = { { 0 } }, turns = (int)block.n_samples, first = fake.n_ran - 4 * turns;
+    for (int turn = 0; turn < turns; turn++) {
+        unsigned used = 0;
+        for (int i = 0; i < 4; i++) {
+            const struct ran *ran = &fake.ran[first + 4 * turn + i];
+            for (int lane = 0; lane < 3; lane++)
+                times[lane][ran->first_set] += ran->kernel == of[lane];
+            if (ran->kernel == &anchor_kernel)
+                continue;
+            assert_false(used >> ran->first_set & 1);
+            used |= 1u << ran->first_set;
+            assert_int_equal(ran->calls, block.calls);
+        }
+    }
+    for (int i = 0; i < 12; i++)
+        assert_int_equal(times[i / 4][i % 4], turns / 4);
+    block_free(&block);
+}
+
+/* 67 calls of 3 us fill a window, 50 of 4 us: both take 67, as the first calls of a window take longer. */
+static void windows_of_a_case_are_of_equally_many_calls(void **state)
+{
+    (void)state;
+    struct kg_block block = measured_with(&baseline, &anchor, NULL, 0);
+    for (int i = fake.n_ran - 3 * (int)block.n_samples; i < fake.n_ran; i++)
+        assert_int_equal(fake.ran[i].calls, fake.ran[i].kernel == &anchor_kernel ? 40 : 67);
+    block_free(&block);
+}
+
+static size_t samples_of(enum kg_device_kind kind, double scatter, struct kg_subject *its_baseline)
+{
+    (void)device_new(NULL);
+    fake.base.device.kind = kind;
+    fake.scatter = scatter;
+    struct kg_block block = { 0 };
+    kg_error error = { 0 };
+    struct kg_subject *const subjects[KG_LANES] = { &subject, its_baseline, NULL, NULL };
+    assert_int_equal(kg_measure_block(&fake.base, subjects, 0, &timing, 11, NULL, &block, &error), KG_OK);
+    assert_true(!its_baseline || block.n_baseline_samples == block.n_samples);
+    block_free(&block);
+    return block.n_samples;
+}
+
+/* Uniform over ±3%: 1.7% a window, 2.4% a ratio, so 0.06% wants far more turns than the most. */
+static void a_comparison_that_scatters_lasts_longer(void **state)
+{
+    (void)state;
+    const size_t usual = samples_of(KG_CUDA, 0, &baseline);
+    assert_true(samples_of(KG_CUDA, 0.03, &baseline) > 3 * usual);
+    assert_true(samples_of(KG_CUDA, 0.03, &baseline) <= 4 * usual + 4);
+    assert_true(samples_of(KG_CUDA, 0.0001, &baseline) <= usual + 4);
+    assert_true(samples_of(KG_CUDA, 0.03, NULL) <= samples_of(KG_CUDA, 0, NULL) + 4);
+    assert_true(samples_of(KG_CPU, 0.03, &baseline) <= samples_of(KG_CPU, 0, &baseline) + 4);
 }
 
 /* On a device whose spins take another time than they are told to, as a GPU's at a lower clock. */
@@ -814,6 +880,9 @@ int main(void)
         TEST(the_device_does_not_wait),
         TEST(a_baseline_is_a_lane),
         TEST(three_lanes),
+        TEST(builds_are_measured_on_the_same_sets),
+        TEST(windows_of_a_case_are_of_equally_many_calls),
+        TEST(a_comparison_that_scatters_lasts_longer),
         TEST(a_planted_lane_is_slower_by_that),
         TEST(planted_on_the_cpu),
         TEST(calls_fill_the_window),

@@ -94,7 +94,8 @@ static int open_subject(kg_error *ret_error)
 static int make_ring(int placements, kg_error *ret_error)
 {
     struct kg_subject *const one[] = { &subject };
-    return kg_subjects_make_rings(one, 1, &fixture, false, placements, 1, ret_error);
+    const struct kg_ring_plan plan = { .placements = placements, .seed = 1 };
+    return kg_subjects_make_rings(one, 1, &fixture, &plan, ret_error);
 }
 
 static void every_set_is_staged_once(void **state)
@@ -118,6 +119,46 @@ static void every_set_is_staged_once(void **state)
         assert_int_equal(kg_subject_check_workspace(&subject, (int)subject.place, &error), KG_OK);
     }
     assert_int_equal(n_staged, 4);
+}
+
+/* One ring for both, of its first; what is staged is each one's own, since two builds may stage differently. */
+static void a_shared_ring_is_staged_by_each(void **state)
+{
+    (void)state;
+    kg_error error = { 0 };
+    struct kg_subject other = { 0 };
+    struct kg_subject *const both[] = { &subject, &other };
+    const struct kg_ring_plan plan = { .placements = 3, .shared = 2, .seed = 1 };
+    assert_int_equal(open_subject(&error), KG_OK);
+    assert_int_equal(kg_subject_new(&host, &fixture, &staging, &problem, NULL, &other, &error), KG_OK);
+    assert_int_equal(kg_subjects_make_rings(both, 2, &fixture, &plan, &error), KG_OK);
+    assert_ptr_equal(other.ring, subject.ring);
+    assert_true(other.n_ring == 3 && !other.borrows && other.workspaces != subject.workspaces);
+    assert_int_equal(n_staged, 2 + 6);
+    for (int at = 0; at < 3; at++)
+        assert_int_equal(kg_subject_check_workspace(&other, at, &error), KG_OK);
+    ((float *)other.workspaces[1].tensors[0].data)[0] += 1;
+    assert_int_equal(kg_subject_check_workspace(&subject, 1, &error), KG_OK);
+    assert_int_equal(kg_subject_check_workspace(&other, 1, &error), KG_EDEVICE);
+    kg_subject_done(&other);
+    assert_int_equal(kg_subject_launch(&subject, 0, NULL, &error), KG_OK);
+}
+
+static void a_shared_ring_has_shared_workspaces(void **state)
+{
+    (void)state;
+    static const kg_backend plain = { .name = "plain", .device = KG_CPU, .workspace = workspace, .launch = launch };
+    kg_error error = { 0 };
+    struct kg_subject other = { 0 };
+    struct kg_subject *const both[] = { &subject, &other };
+    const struct kg_ring_plan plan = { .placements = 2, .shared = 2, .seed = 1 };
+    assert_int_equal(kg_subject_new(&host, &fixture, &plain, &problem, NULL, &subject, &error), KG_OK);
+    assert_int_equal(kg_subject_new(&host, &fixture, &plain, &problem, NULL, &other, &error), KG_OK);
+    assert_int_equal(kg_subjects_make_rings(both, 2, &fixture, &plan, &error), KG_OK);
+    assert_true(other.borrows && other.workspaces == subject.workspaces && !subject.borrows);
+    kg_subject_done(&other);
+    assert_int_equal(kg_subject_check_workspace(&subject, 1, &error), KG_OK);
+    assert_int_equal(kg_subject_launch(&subject, 0, NULL, &error), KG_OK);
 }
 
 static void what_was_staged_must_stay(void **state)
@@ -195,7 +236,8 @@ static void a_cold_ring_is_larger_than_the_cache(void **state)
     struct kg_subject *const one[] = { &subject };
     context->device.l2_bytes = 20000;
     assert_int_equal(open_subject(&error), KG_OK);
-    assert_int_equal(kg_subjects_make_rings(one, 1, &fixture, true, 1, 1, &error), KG_OK);
+    const struct kg_ring_plan plan = { .cold = true, .placements = 1, .seed = 1 };
+    assert_int_equal(kg_subjects_make_rings(one, 1, &fixture, &plan, &error), KG_OK);
     const size_t set_bytes = kg_buffers_bytes(&fixture.buffers);
     assert_true(subject.n_ring > 2 && (size_t)(subject.n_ring - 1) * set_bytes > 2 * context->device.l2_bytes);
     for (int i = 0; i < 2 * subject.n_ring; i++) {
@@ -210,6 +252,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_set_is_staged_once, begin, end),
+        cmocka_unit_test_setup_teardown(a_shared_ring_is_staged_by_each, begin, end),
+        cmocka_unit_test_setup_teardown(a_shared_ring_has_shared_workspaces, begin, end),
         cmocka_unit_test_setup_teardown(what_was_staged_must_stay, begin, end),
         cmocka_unit_test_setup_teardown(sets_of_the_same_inputs_are_staged_alike, begin, end),
         cmocka_unit_test_setup_teardown(a_failure_to_stage_is_one_to_prepare, begin, end),
