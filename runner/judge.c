@@ -246,7 +246,8 @@ static bool ask_best(const struct kg_result *result, const struct kg_golden *gol
     ask_golden(result, golden, policy, by_raw ? KG_JUDGE_RAW : KG_JUDGE_RATIO, by_raw, ret_question);
     ret_question->golden_logs[0] = log(by_raw ? best->p50_us : best->ratio);
     criteria->n_golden = 1;
-    criteria->threshold_pct = criteria->floor_pct = fmax(policy->creep_pct, criteria->floor_pct);
+    const double budget_pct = by_raw ? policy->creep_pct : fmax(policy->creep_pct, KG_CARD_CREEP_PCT);
+    criteria->threshold_pct = criteria->floor_pct = fmax(budget_pct, criteria->floor_pct);
     return true;
 }
 
