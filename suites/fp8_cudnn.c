@@ -49,4 +49,6 @@ const kg_suite fp8_cudnn = {
      * which stays: a scale wrong by a factor of 2 gives 0.5 or more, zeros 1, and with 16384 keys nothing else sees
      * either. */
     .gates = { .max_abs = 0.25, .mean_abs = 0.025, .bad_abs = 0.03, .bad_rel = 0.15, .bad_pct = 2, .rel_l2 = 0.1 },
+    /* Goldens of the library's kernels have floors of up to 2.2%: at 2% a run of unchanged ones ends UNSURE. */
+    .time = { .regress_pct = 3.0 },
 };
