@@ -13,8 +13,8 @@
  * one model differ by 8%, as published. */
 #define KG_CARD_RATIO_FLOOR_PCT 1.5
 #define KG_CARD_SPREAD_PCT 10.0
-/* The least creep budget against a best of another card: the best is the least of all, and over two dozen H200s ratios
- * differed by up to 3.7%. */
+/* The least creep budget against a best of another card: the best is the least of all, and means of ratios differed by
+ * up to 2.6% between H200s. */
 #define KG_CARD_CREEP_PCT 5.0
 /* An anchor that moved by more than this is not used, however wide the threshold is. */
 #define KG_ANCHOR_MOVED_PCT 5.0
