@@ -14,6 +14,16 @@ static size_t tail_bytes(const kg_tensor *tensor)
     return data_room(tensor) - kg_tensor_bytes(tensor) + KG_GUARD_BYTES;
 }
 
+static int paint_guards(const struct kg_buffers *b, int i, kg_error *ret_error)
+{
+    const kg_tensor *tensor = &b->tensors[i];
+    int status = b->context->ops->paint(b->context, b->blocks[i], KG_GUARD_BYTES, KG_GUARD, ret_error);
+    if (!status)
+        status = b->context->ops->paint(b->context, (char *)tensor->data + kg_tensor_bytes(tensor), tail_bytes(tensor),
+                                        KG_GUARD, ret_error);
+    return status;
+}
+
 static int allocate_one(struct kg_buffers *b, int i, kg_error *ret_error)
 {
     const struct kg_device_ops *ops = b->context->ops;
@@ -22,11 +32,7 @@ static int allocate_one(struct kg_buffers *b, int i, kg_error *ret_error)
     if (status)
         return status;
     tensor->data = (char *)b->blocks[i] + KG_GUARD_BYTES;
-    status = ops->paint(b->context, b->blocks[i], KG_GUARD_BYTES, KG_GUARD, ret_error);
-    if (!status)
-        status = ops->paint(b->context, (char *)tensor->data + kg_tensor_bytes(tensor), tail_bytes(tensor), KG_GUARD,
-                            ret_error);
-    return status;
+    return paint_guards(b, i, ret_error);
 }
 
 int kg_buffers_new(kg_context *context, const kg_tensor *tensors, int count, struct kg_buffers *ret_buffers,
@@ -61,6 +67,14 @@ int kg_buffers_poison(const struct kg_buffers *buffers, kg_error *ret_error)
         if (buffers->tensors[i].role != KG_INPUT)
             status = buffers->context->ops->paint(buffers->context, buffers->tensors[i].data,
                                                   kg_tensor_bytes(&buffers->tensors[i]), KG_POISON, ret_error);
+    return status;
+}
+
+int kg_buffers_paint_guards(const struct kg_buffers *buffers, kg_error *ret_error)
+{
+    int status = KG_OK;
+    for (int i = 0; i < buffers->count && !status; i++)
+        status = paint_guards(buffers, i, ret_error);
     return status;
 }
 

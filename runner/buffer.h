@@ -21,6 +21,8 @@ void kg_buffers_done(struct kg_buffers *buffers); /* a zeroed one is accepted */
 /* Outputs and workspaces to KG_POISON. */
 int kg_buffers_poison(const struct kg_buffers *buffers, kg_error *ret_error);
 
+int kg_buffers_paint_guards(const struct kg_buffers *buffers, kg_error *ret_error); /* as they were when allocated */
+
 /* KG_EDEVICE, and which tensor was written past, on which side, how many bytes. */
 int kg_buffers_check_guards(const struct kg_buffers *buffers, kg_error *ret_error);
 

@@ -1,7 +1,10 @@
-/* measure.c -- warms up until the medians stand still, then samples. The device always has the next batch of windows
- * before the times of the last one are read, so that it does not wait for the host. */
+/* measure.c -- warms up until the medians stand still, then samples. Within warm-up and within each part of a block the
+ * device has the next batch of windows before the times of the last one are read, so that it does not wait for the
+ * host.
+ */
 #include "measure.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
@@ -13,6 +16,7 @@
 
 #define MIN_TURNS 8
 #define MAX_TURNS 512
+#define MOST_APART 4     /* calls of two lanes' windows that are made equally many */
 #define PRECISE_PCT 0.06 /* standard error of a block's log ratio of two builds on a GPU, at which it ends */
 #define LONGEST 4        /* times its usual length, at most */
 #define WARM_TURNS 16    /* of a batch; fewer where they would last longer than WARM_MIN_US */
@@ -261,16 +265,21 @@ static bool is_of_case(const struct bout *b, int lane)
 }
 
 /* A window's first calls take longer than its last, so lanes of the case whose windows held 3 and 4 calls would differ
- * by more than most changes do. */
+ * by more than most changes do. A build that is slower by a multiple needs no such care, and would take very long. */
 static int equalise_calls(struct bout *b, kg_error *ret_error)
 {
-    int calls = 0, status = KG_OK;
-    for (int i = 0; i < b->n_lanes; i++)
-        if (is_of_case(b, i) && b->lanes[i].calls > calls)
-            calls = b->lanes[i].calls;
+    int most = 0, least = INT_MAX, status = KG_OK;
+    for (int i = 0; i < b->n_lanes; i++) {
+        if (!is_of_case(b, i))
+            continue;
+        most = b->lanes[i].calls > most ? b->lanes[i].calls : most;
+        least = b->lanes[i].calls < least ? b->lanes[i].calls : least;
+    }
+    if (most > MOST_APART * least)
+        return KG_OK;
     for (int i = 0; i < b->n_lanes && !status; i++)
         if (is_of_case(b, i))
-            status = kg_lane_set_calls(b->context, &b->lanes[i], calls, ret_error);
+            status = kg_lane_set_calls(b->context, &b->lanes[i], most, ret_error);
     return status;
 }
 
@@ -318,6 +327,8 @@ static double error_pct(struct bout *b, int count)
 {
     const struct kg_lane *lane = lane_of(b, KG_LANE_CASE), *baseline = lane_of(b, KG_LANE_BASELINE);
     const int places = lane->n_windows;
+    if (count <= places) /* one sample a set says nothing */
+        return INFINITY;
     double *set = malloc((size_t)(count / places + 1) * sizeof *set), squares = 0;
     for (int place = 0; set && place < places; place++) {
         size_t n = 0;
@@ -328,13 +339,12 @@ static double error_pct(struct bout *b, int count)
             squares += (set[i] - median) * (set[i] - median);
     }
     free(set);
-    const int free_samples = count > places ? count - places : 1;
-    return set ? 125 * sqrt(squares / free_samples / count) : 0;
+    return set ? 125 * sqrt(squares / (count - places) / count) : 0;
 }
 
 /* Where two builds are compared what scatters from window to window is all that a longer block can help against, and
- * only there it is much of what differs between blocks. */
-static int run_until_precise(struct bout *b, int count, uint64_t seed, struct kg_block *block, int *ret_count,
+ * only there it is much of what differs between blocks. Part by part, each of `count` turns; `most` in all. */
+static int run_until_precise(struct bout *b, int count, int most, uint64_t seed, struct kg_block *block, int *ret_count,
                              kg_error *ret_error)
 {
     const bool compared = lane_of(b, KG_LANE_BASELINE) && b->context->device.kind == KG_CUDA;
@@ -343,8 +353,7 @@ static int run_until_precise(struct bout *b, int count, uint64_t seed, struct kg
         kg_order_balanced(seed + (uint64_t)done, b->n_lanes, b->orders + done, count);
         status = run_turns(b, b->orders, done, count, done ? NULL : &block->before, &block->after, ret_error);
         done += count;
-    } while (!status && compared && done + count <= LONGEST * count && done + count <= b->room &&
-             error_pct(b, done) > PRECISE_PCT);
+    } while (!status && compared && done + count <= most && error_pct(b, done) > PRECISE_PCT);
     *ret_count = done;
     return status;
 }
@@ -366,7 +375,8 @@ static int measure_windows(struct bout *b, double planted_pct, const struct kg_t
     count = count / places * places; /* every placement equally often */
     if (count < MIN_TURNS)
         count = places > MIN_TURNS ? places : MIN_TURNS;
-    status = run_until_precise(b, count, seed + 1, block, &count, ret_error);
+    const int most = LONGEST * fit > b->room ? b->room : (int)(LONGEST * fit);
+    status = run_until_precise(b, count, most, seed + 1, block, &count, ret_error);
     if (!status)
         fill_block(b, count, planted_pct, block);
     return status;

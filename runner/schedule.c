@@ -113,13 +113,15 @@ static bool same_time(const struct kg_result *a, const struct kg_result *b)
     return a->of.suite == b->of.suite && a->of.shape_ordinal == b->of.shape_ordinal && a->of.backend == b->of.backend;
 }
 
-/* Whether all seeds beside result `first` are right, itself included. Results of one shape lie together. */
+/* Whether all seeds beside result `first` are right, itself included; but for those that did not run and need not.
+ * Results of one shape lie together. */
 static bool all_seeds_right(const struct kg_session *s, size_t first)
 {
     for (size_t i = first; i < s->n_results && s->results[i].of.shape_ordinal == s->results[first].of.shape_ordinal &&
                            s->results[i].of.suite == s->results[first].of.suite;
          i++)
-        if (same_time(&s->results[i], &s->results[first]) && !right(&s->results[i]))
+        if (same_time(&s->results[i], &s->results[first]) && !right(&s->results[i]) &&
+            s->results[i].outcome != KG_SKIPPED)
             return false;
     return true;
 }
@@ -147,7 +149,7 @@ void kg_schedule_choose_timed(struct kg_session *s, bool *ret_timed)
             continue;
         }
         for (size_t j = i; j-- > 0 && first && s->results[j].of.shape_ordinal == r->of.shape_ordinal;) {
-            if (same_time(&s->results[j], r)) {
+            if (same_time(&s->results[j], r) && s->results[j].outcome != KG_SKIPPED) {
                 first = false;
                 defer(r, &s->results[j], ret_timed[j] || s->results[j].outcome == KG_DEFERRED);
                 if (s->results[j].outcome == KG_DEFERRED) /* j is not the first either: say what it says */

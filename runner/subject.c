@@ -25,7 +25,9 @@ int kg_subject_launch(void *subject, int index, void *stream, kg_error *ret_erro
     const int at = (int)(s->place % (unsigned)s->n_ring);
     s->n_used = at < s->n_used ? s->n_used : at + 1;
     s->place += s->rotates;
-    return s->backend->launch(s->backend, s->state, call_tensors(s, at, room), stream, ret_error);
+    int status = s->backend->launch(s->backend, s->state, call_tensors(s, at, room), stream, ret_error);
+    s->failed = s->failed || status;
+    return status;
 }
 
 int kg_subject_check_workspace(const struct kg_subject *subject, int at, kg_error *ret_error)
@@ -52,7 +54,10 @@ static int stage(struct kg_subject *s, kg_context *context, int at, bool first, 
         status = context->ops->synchronize(context, ret_error);
     if (!status && first)
         status = kg_buffers_digest(&s->workspaces[at], KG_WORKSPACE, &s->staged_digest, ret_error);
-    return status ? status : kg_subject_check_workspace(s, at, ret_error);
+    if (!status)
+        status = kg_subject_check_workspace(s, at, ret_error);
+    s->failed = s->failed || status;
+    return status;
 }
 
 static void drop_workspaces(struct kg_subject *subject, int count)
@@ -247,11 +252,19 @@ int kg_subjects_make_rings(struct kg_subject *const *subjects, int count, const 
     return status;
 }
 
-int kg_subject_restore_inputs(const struct kg_subject *subject, const struct kg_fixture *fixture, kg_error *ret_error)
+int kg_subject_renew_sets(const struct kg_subject *subject, const struct kg_fixture *fixture, kg_error *ret_error)
 {
     int status = KG_OK;
-    for (int at = 0; at < subject->n_ring && !status; at++)
-        status = kg_buffers_copy_inputs(&subject->ring[at], &fixture->buffers, ret_error);
+    for (int at = 0; at < subject->n_ring && !status; at++) {
+        const struct kg_buffers *set = &subject->ring[at];
+        status = kg_buffers_copy_inputs(set, &fixture->buffers, ret_error);
+        if (!status)
+            status = kg_buffers_poison(set, ret_error);
+        if (!status)
+            status = kg_buffers_paint_guards(set, ret_error);
+        if (!status && subject->workspaces)
+            status = kg_buffers_paint_guards(&subject->workspaces[at], ret_error);
+    }
     return status;
 }
 

@@ -21,6 +21,7 @@ struct kg_subject {
     size_t workspace_bytes;
     struct kg_buffers *workspaces; /* one for each set of the ring; NULL: the backend wants none */
     bool borrows;                  /* the ring's, which another subject frees */
+    bool failed;                   /* one of its launches, or its staging, did */
     uint64_t staged_digest;        /* of every workspace that the backend staged: all sets have the same inputs */
 };
 
@@ -48,8 +49,8 @@ int kg_subjects_make_rings(struct kg_subject *const *subjects, int count, const 
 int kg_subject_exchange_inputs(struct kg_subject *subject, int first, int count, const struct kg_fixture *other,
                                kg_error *ret_error);
 
-/* Gives all sets the fixture's own inputs again. */
-int kg_subject_restore_inputs(const struct kg_subject *subject, const struct kg_fixture *fixture, kg_error *ret_error);
+/* All sets as they were when they were made, but for what is staged: the fixture's inputs, poisoned outputs, guards. */
+int kg_subject_renew_sets(const struct kg_subject *subject, const struct kg_fixture *fixture, kg_error *ret_error);
 
 /* The workspace that goes with set `at` of the ring. KG_EDEVICE: it was written past, or does not hold what was staged.
  */

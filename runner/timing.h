@@ -22,7 +22,8 @@ struct kg_timing {
     int warmup, samples; /* KG_TIMER_EVENT: calls */
     double window_us;    /* KG_TIMER_GRAPH: shortest window; on the CPU too, where it is a loop of calls */
     int placements;      /* warm cache: buffer sets that a block's windows take turns on */
-    double lane_us;      /* time in windows that each lane of a block aims at: the case, its anchor, its baseline */
+    double lane_us;      /* time in windows that each lane of a block aims at: the case, its anchor, its baseline. Two
+                          * builds' blocks may last longer, see measure.c */
     double threshold_pct;
     double creep_pct; /* over the best ever blessed */
 };

@@ -34,13 +34,23 @@ static void say_whose(const char *whose, kg_error *error)
     snprintf(error->text, sizeof error->text, "%s: %.*s", whose, (int)sizeof error->text - 60, cause.text);
 }
 
-/* What the baseline does wrong says nothing of the candidate: its reason says whose it is. */
-static int blame_baseline(struct worker *w, int status, kg_error *error)
+/* Nothing is judged where the fault is not, or may not be, the candidate's; the reason says whose it is. */
+static int blame(struct worker *w, const char *whose, int status, kg_error *error)
 {
     w->ready.baseline_broken = status != KG_OK;
     if (status)
-        say_whose("the baseline", error);
+        say_whose(whose, error);
     return status;
+}
+
+static int blame_baseline(struct worker *w, int status, kg_error *error)
+{
+    return blame(w, "the baseline", status, error);
+}
+
+static bool failed_by_baseline(const struct kg_lineup *lineup)
+{
+    return lineup->subjects[KG_LANE_BASELINE].failed && !lineup->subjects[KG_LANE_CASE].failed;
 }
 
 static int note_refusal(struct worker *w, enum refusal by, int status)
@@ -272,6 +282,8 @@ static int prepare_lanes(struct worker *w, struct kg_lineup *lineup, const struc
         status = kg_lineup_planted(lineup, ret_error);
     if (!status)
         status = kg_lineup_make_rings(lineup, timing, seed_of(w, lineup->one) + 1, ret_error);
+    if (status && failed_by_baseline(lineup))
+        return blame_baseline(w, status, ret_error);
     if (!status)
         status = identify_baseline(w, lineup, ret_error);
     if (!status && lineup->subjects[KG_LANE_ANCHOR].backend &&
@@ -303,9 +315,9 @@ static int measure(struct worker *w, struct kg_lineup *lineup, const struct kg_t
     const struct kg_interlude interlude = { kg_timed_output_check, &output };
     status = kg_measure_block(w->context, subjects, one->planted_pct, timing, seed_of(w, one), &interlude, ret_block,
                               ret_error);
-    if (output.baseline_wrong)
-        return blame_baseline(w, status, ret_error);
-    return status;
+    if (output.unclear)
+        return blame(w, "one of the two builds", status, ret_error);
+    return output.baseline_wrong || failed_by_baseline(lineup) ? blame_baseline(w, status, ret_error) : status;
 }
 
 static int time_case(struct worker *w, struct kg_lineup *lineup, uint64_t digest, kg_error *ret_error)

@@ -91,6 +91,12 @@ expect 'dropped, not selected: status' "$status" 0
 quickly dropped pull/other
 expect 'dropped, nothing else selected: status' "$status" 4
 
+# A seed that may go does not take the time of the others along.
+decide pull/plain/s1/kernel --module "$modules/pull_seedless.so" --against "$base" pull/plain --allow-removed
+expect 'without its first seed: status' "$status" 3
+said 'without its first seed' $plain SKIP '(--allow-removed)'
+said 'without its first seed: slower' pull/plain/s1/kernel SLOW
+
 quickly renamed
 expect 'renamed: status' "$status" 4
 said 'renamed: the old name' $other LOST

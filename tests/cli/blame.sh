@@ -59,6 +59,11 @@ at_fault overruns base 'the baseline: wrote outside y: 0 bytes changed before it
 at_fault spoils base 'the baseline: wrote into its inputs'
 at_fault workspace base 'the baseline: wrote outside the workspace: 0 bytes changed before it, 1 after it'
 at_fault once base 'the baseline: takes no problem any more'
+at_fault late_fails base 'the baseline: the launch was refused late'
+at_fault late_refuses base 'the baseline: takes no problem any more'
+# Once only, on the sets that both use: whose it was is not known, and excuses nobody.
+at_fault late_overruns base 'one of the two builds: wrote outside y: 0 bytes changed before it, 4 after it'
+at_fault late_spoils base 'one of the two builds: the timed calls wrote into their inputs'
 
 # ---- its reference ----
 
@@ -75,6 +80,8 @@ reference unreferenced 77 SKIP 'no reference for this'
 
 at_fault base overruns 'wrote outside y: 0 bytes changed before it, 4 after it'
 at_fault base spoils 'wrote into its inputs'
+at_fault base late_fails 'the launch was refused late'
+at_fault base late_overruns 'one of the two builds: wrote outside y: 0 bytes changed before it, 4 after it'
 
 # ---- a build that refuses a launch ----
 

@@ -26,6 +26,10 @@
 #define ORDER_TIRES 13        /* refuses from the third on */
 #define ORDER_CRASHES_NEXT 14 /* at the second */
 #define ORDER_ONCE 15         /* refuses in a second process */
+#define ORDER_LATE_FAILS 16   /* while it is timed, as the next ones */
+#define ORDER_LATE_REFUSES 17
+#define ORDER_LATE_OVERRUNS 18 /* and does not do it again */
+#define ORDER_LATE_SPOILS 19
 
 #ifndef ORDER
 #error "ORDER is one of the names above"
@@ -34,6 +38,7 @@
 #define BASE_IS_HERE "ORDER_BASE_IS_HERE" /* in the environment, which the builds of one process share */
 
 #define WORKSPACE_BYTES 64
+#define LATE 60
 
 struct state {
     const kg_call *call;
@@ -111,9 +116,14 @@ static int launch_badly(const struct state *its, const kg_tensor *tensors, kg_er
     if (ORDER == ORDER_REFUSES || (ORDER == ORDER_DECLINES && first) || (ORDER == ORDER_TIRES && its->launches > 2) ||
         its->again)
         return kg_fail(ret_error, KG_EUNSUPPORTED, "takes no problem any more");
-    if (ORDER == ORDER_OVERRUNS && first)
+    const bool late = its->launches == LATE;
+    if (ORDER == ORDER_LATE_FAILS && late)
+        return kg_fail(ret_error, KG_EDEVICE, "the launch was refused late");
+    if (ORDER == ORDER_LATE_REFUSES && late)
+        return kg_fail(ret_error, KG_EUNSUPPORTED, "takes no problem any more");
+    if ((ORDER == ORDER_OVERRUNS && first) || (ORDER == ORDER_LATE_OVERRUNS && late))
         overrun(&tensors[SERIES_Y]);
-    if (ORDER == ORDER_SPOILS && first)
+    if ((ORDER == ORDER_SPOILS && first) || (ORDER == ORDER_LATE_SPOILS && late))
         ((float *)tensors[SERIES_X].data)[1] += 1;
     if (ORDER == ORDER_WORKSPACE && first)
         ((char *)tensors[SERIES_Y + 1].data)[WORKSPACE_BYTES] = 1;

@@ -131,7 +131,7 @@ static struct spread spread_of(const char *name)
     return (struct spread){ sd[0], sd[1], sd[2], sd[3], sd[4], sd[5] };
 }
 
-/* The figures that the models' sources name; GATE.md's and docs/results/h200.md's. */
+/* The figures that the models' sources name. */
 static void models_are_as_noisy_as_measured(void **state)
 {
     (void)state;

@@ -19,7 +19,8 @@ static const kg_backend fast = { .name = "fast", .device = KG_CUDA }, plain = { 
 static const kg_xfail xfails[] = { { "speed/b/*/fast", "known" } };
 static const kg_suite speed = { .name = "speed", .cpu_anchor = &loops, .xfails = KG_LIST(xfails) },
                       other = { .name = "other",
-                                .time = { .regress_pct = 4, .creep_pct = 1.5,
+                                .time = { .regress_pct = 4,
+                                          .creep_pct = 1.5,
                                           .cpu_regress_pct = 12,
                                           .timer = KG_TIMER_EVENT,
                                           .l2 = KG_L2_COLD,
@@ -158,6 +159,24 @@ static void skipped_cases_are_left_alone(void **state)
     chosen("-t-d-");
     assert_int_equal(first[0].outcome, KG_SKIPPED);
     assert_int_equal(results[4].outcome, KG_ABSENT);
+}
+
+/* A seed that did not run says nothing of the others: the first that is right is timed. */
+static void a_skipped_seed_is_not_a_wrong_one(void **state)
+{
+    (void)state;
+    for (size_t skipped = 0; skipped < 3; skipped++) {
+        memset(results, 0, ROOM * sizeof *results);
+        session.n_results = 0;
+        for (uint64_t seed = 0; seed < 3; seed++) {
+            struct kg_result *r = add(&speed, 0, seed, &fast);
+            r->outcome = seed == skipped ? KG_SKIPPED : KG_RAN;
+            r->compared = seed != skipped;
+        }
+        chosen(skipped == 0 ? "-td" : skipped == 1 ? "t-d" : "td-");
+        assert_string_equal(results[skipped == 2 ? 1 : 2].note,
+                            skipped ? "time: see speed/a/s0/fast" : "time: see speed/a/s1/fast");
+    }
 }
 
 static void shapes_do_not_mix(void **state)
@@ -526,6 +545,7 @@ int main(void)
         TEST(one_wrong_seed_stops_the_clock),
         TEST(what_counts_as_wrong),
         TEST(skipped_cases_are_left_alone),
+        TEST(a_skipped_seed_is_not_a_wrong_one),
         TEST(shapes_do_not_mix),
         TEST(every_seed_where_asked_for),
         TEST(nothing_where_time_is_off),
