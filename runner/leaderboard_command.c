@@ -72,7 +72,8 @@ static void print_board(const struct kg_board *board, int top)
         putchar('\n');
     }
     if (board->several_cards)
-        printf("  times of several cards: between cards of one model, some per cent say nothing\n");
+        printf("  times of several cards: some per cent between them say nothing, and a best of another card is one by "
+               "its ratio\n");
 }
 
 static void print_text(const struct kg_leaderboard *leaderboard, int top)

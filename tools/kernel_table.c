@@ -20,9 +20,9 @@
 #include <string.h>
 
 #define MACHINE_CUDA 190
-#define SYMBOL_IS_ENTRY 0x10   /* st_other of a __global__ function */
-#define INFO_SIZED 0x04        /* .nv.info: records with a payload */
-#define INFO_REGISTERS 0x2f    /* .nv.info: symbol index, register count */
+#define SYMBOL_IS_ENTRY 0x10 /* st_other of a __global__ function */
+#define INFO_SIZED 0x04      /* .nv.info: records with a payload */
+#define INFO_REGISTERS 0x2f  /* .nv.info: symbol index, register count */
 
 struct cubin {
     const char *path;

@@ -96,7 +96,7 @@ board/two (graph, L2 warm): best 10.0 us by quick, aaaaaaaaaaaa of 2026-01-02, N
   rank  backend     golden  own best    behind  commit        date        card
      1  quick      10.0 us   10.0 us     +0.0%  aaaaaaaaaaaa  2026-01-02  GPU-1
      2  middling   12.5 us   11.0 us    +25.0%  bbbbbbbbbbbb  2026-01-03  GPU-2
-  times of several cards: between cards of one model, some per cent say nothing
+  times of several cards: some per cent between them say nothing, and a best of another card is one by its ratio
 END
 expect 'as text' "$(cat out)" "$(cat wanted)"
 
