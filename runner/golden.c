@@ -118,14 +118,14 @@ int kg_golden_of_result(const struct kg_result *result, const char *key, const s
         return refuse_unsteady(&golden, result->id, spread, limit, ret_error);
     golden.floor_pct = kg_golden_floor_pct(golden.judge == KG_JUDGE_RAW ? golden.blocks_us : golden.blocks_ratio,
                                            golden.n_blocks, result->of.kind);
-    kg_golden_be_best(&golden);
+    golden.best = kg_golden_as_best(&golden);
     *ret_golden = golden;
     return 0;
 }
 
 /* ---- the best -------------------------------------------------------------------------------------------------- */
 
-void kg_golden_be_best(struct kg_golden *golden)
+struct kg_best kg_golden_as_best(const struct kg_golden *golden)
 {
     const struct kg_provenance *provenance = &golden->provenance;
     struct kg_best best = { .p50_us = golden->p50_us };
@@ -137,7 +137,7 @@ void kg_golden_be_best(struct kg_golden *golden)
         memcpy(best.anchor, golden->anchor, sizeof best.anchor);
         memcpy(best.anchor_identity, golden->anchor_identity, sizeof best.anchor_identity);
     }
-    golden->best = best;
+    return best;
 }
 
 bool kg_best_same_anchor(const struct kg_best *a, const struct kg_best *b)

@@ -78,8 +78,8 @@ void kg_goldens_free_all(struct kg_goldens *sets, size_t count);
 
 const struct kg_golden *kg_goldens_find(const struct kg_goldens *goldens, const char *key); /* NULL: none */
 
-/* Makes the golden its own best. */
-void kg_golden_be_best(struct kg_golden *golden);
+/* What the golden is as a best. */
+struct kg_best kg_golden_as_best(const struct kg_golden *golden);
 
 /* Whether both are ratios, and to the same anchor. */
 bool kg_best_same_anchor(const struct kg_best *a, const struct kg_best *b);

@@ -248,30 +248,26 @@ static int refuse_unknown(const cJSON *object, kg_error *ret_error)
  * the golden itself. */
 static void complete_best(struct kg_golden *golden)
 {
-    const struct kg_best read = golden->best;
-    const struct kg_provenance *provenance = &golden->provenance;
-    kg_golden_be_best(golden);
-    if (read.p50_us == golden->p50_us && !strcmp(read.git_sha, provenance->git_sha) &&
-        !strcmp(read.date, provenance->date))
-        return;
-    golden->best = read;
-    memcpy(golden->best.uuid, provenance->uuid, sizeof golden->best.uuid);
+    const struct kg_best own = kg_golden_as_best(golden);
+    struct kg_best *best = &golden->best;
+    if (best->p50_us == own.p50_us && !strcmp(best->git_sha, own.git_sha) && !strcmp(best->date, own.date))
+        *best = own;
+    else
+        memcpy(best->uuid, own.uuid, sizeof best->uuid);
 }
 
 static int check_best(const struct kg_golden *golden, kg_error *ret_error)
 {
-    const struct kg_best *best = &golden->best;
-    struct kg_golden own = *golden;
-    kg_golden_be_best(&own);
+    const struct kg_best *best = &golden->best, own = kg_golden_as_best(golden);
     if ((best->ratio > 0) != (best->anchor[0] != 0))
         return kg_fail(ret_error, KG_EINVAL, "best has only one of ratio and anchor");
-    if (!strcmp(best->uuid, own.best.uuid)) {
+    if (!strcmp(best->uuid, own.uuid)) {
         if (!(best->p50_us <= golden->p50_us))
             return kg_fail(ret_error, KG_EINVAL, "best of %g us is slower than p50_us %g", best->p50_us,
                            golden->p50_us);
-    } else if (kg_best_same_anchor(best, &own.best) && !(best->ratio <= own.best.ratio * (1 + 1e-4))) {
+    } else if (kg_best_same_anchor(best, &own) && !(best->ratio <= own.ratio * (1 + 1e-4))) {
         return kg_fail(ret_error, KG_EINVAL, "best of another card has a ratio of %g, over the golden's %g",
-                       best->ratio, own.best.ratio);
+                       best->ratio, own.ratio);
     }
     return 0;
 }

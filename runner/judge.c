@@ -234,13 +234,11 @@ static void add_identity(struct kg_result *result, const char *other_identity)
 static bool ask_best(const struct kg_result *result, const struct kg_golden *golden, const struct kg_policy *policy,
                      struct question *ret_question)
 {
-    const struct kg_best *best = &golden->best;
-    struct kg_golden own = *golden;
+    const struct kg_best *best = &golden->best, own = kg_golden_as_best(golden);
     struct kg_criteria *criteria = &ret_question->criteria;
     char why[160];
-    kg_golden_be_best(&own);
     bool by_raw = is_card(policy, best->uuid);
-    if (!by_raw && (!kg_best_same_anchor(best, &own.best) ||
+    if (!by_raw && (!kg_best_same_anchor(best, &own) ||
                     refuse_ratio(result, golden, policy, is_card(policy, golden->provenance.uuid), why, sizeof why)))
         return false;
     ask_golden(result, golden, policy, by_raw ? KG_JUDGE_RAW : KG_JUDGE_RATIO, by_raw, ret_question);

@@ -1,7 +1,5 @@
 /* measure.c -- warms up until the medians stand still, then samples. Within warm-up and within each part of a block the
- * device has the next batch of windows before the times of the last one are read, so that it does not wait for the
- * host.
- */
+ * device has the next batch of windows before the last one's times are read: it does not wait for the host. */
 #include "measure.h"
 
 #include <limits.h>

@@ -32,11 +32,10 @@ int kg_subject_new(struct kg_host_state *host, struct kg_fixture *fixture, const
 void kg_subject_done(struct kg_subject *subject);
 
 struct kg_ring_plan {
-    bool cold;      /* a ring larger than twice the last-level cache, walked call by call */
-    int placements; /* warm: up to so many sets, one a window, since where buffers lie changes the time of a kernel */
-    unsigned
-        shared;    /* bit by index of the subjects that use the ring of the first: they are measured on the same sets */
-    uint64_t seed; /* draws for each set who is allocated first, so that nobody always gets the earlier addresses */
+    bool cold;       /* a ring larger than twice the last-level cache, walked call by call */
+    int placements;  /* warm: up to so many sets, one a window, since where buffers lie changes the time of a kernel */
+    unsigned shared; /* bit by index of the subjects that use the ring of the first */
+    uint64_t seed;   /* draws for each set who is allocated first, so that nobody always gets the earlier addresses */
 };
 
 /* Fresh buffers for timing; NULL subjects are left out. Subjects that share a ring share its workspaces too where these

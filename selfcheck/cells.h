@@ -19,9 +19,8 @@ enum kg_trial_row {
     KG_ROW_HALF,
     KG_ROW_HALF_LONG, /* kernels of 10 us and more */
     KG_ROW_QUARTER,
-    KG_ROW_QUARTER_LONG,    /* kernels of 20 us and more that are not power-limited: a launch is one kernel and nothing
-                               else */
-    KG_ROW_QUARTER_SEVERAL, /* such launches of several nodes, a memset beside a kernel too */
+    KG_ROW_QUARTER_LONG,    /* launches of one kernel and nothing else, 20 us and more, not power-limited */
+    KG_ROW_QUARTER_SEVERAL, /* the same of several nodes: kernels, or a memset beside one */
     KG_ROW_RULE_P50,
     KG_ROW_RULE_MANN_WHITNEY,
     KG_ROW_RULE_STDREL,

@@ -11,8 +11,8 @@
 
 #define GOLDEN_RATIO 0x9e3779b97f4a7c15u
 #define PI 3.14159265358979323846
-/* Measured on H200s; docs/results/h200.md has some of it. white_pct is such that a block's p50 has the
- * standard deviation that blocks of 150 windows and more had, though it has 12 windows here. */
+/* Measured on H200s; docs/results/h200.md has some of it. white_pct is such that a block's p50 has the standard
+ * deviation that blocks of 150 windows and more had, though it has 12 windows here. */
 #define KERNEL_13_US .white_pct = 0.22, .case_us = 12.7, .sets = 1
 
 const struct kg_noise_model kg_noise_models[] = {

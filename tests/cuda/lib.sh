@@ -17,7 +17,7 @@ need_gpu() {
 }
 
 # on_all_gpus FUNCTION ARGUMENT...: FUNCTION GPU ARGUMENT... for each GPU of this machine at once, which has it to
-# itself and a home of its own. Ends the script as skipped where there is none.
+# itself and a home of its own, and may read how many there are, $gpus. Ends the script as skipped where there is none.
 on_all_gpus() {
     local gpus gpu
     gpus=$(nvidia-smi --list-gpus 2>/dev/null | wc -l) || { echo "no GPU here" && exit 77; }

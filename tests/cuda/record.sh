@@ -9,17 +9,18 @@ set -eu -o pipefail
 
 kgate=$(realpath "$1") folder=$(realpath "$2") start=$3
 shift 3
-gpus=$(nvidia-smi --list-gpus 2>/dev/null | wc -l) || { echo "no GPU here" && exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-for ((gpu = 0; gpu < gpus; gpu++)); do
-    mkdir "$work/$gpu"
-    HOME=$work/$gpu CUDA_VISIBLE_DEVICES=$gpu "$kgate" selfcheck --device cuda:0 --record "$folder/$start-$gpu.jsonl" \
-        "--shuffle=$((start * gpus + gpu))" --output "$work/$gpu/results" "$@" >"$folder/$start-$gpu.log" 2>&1 &
-done
-failed=0
-for ((gpu = 0; gpu < gpus; gpu++)); do
-    wait -n || failed=$((failed + 1)) # a run that its --timeout ended has written what it has
-done
-echo "record: $gpus GPUs, $failed ended with another status than 0; lines of each file:"
+. "$(dirname "$0")/lib.sh"
+
+# shellcheck disable=SC2154 # gpus is on_all_gpus'
+record() { # GPU OPTION...; one that its --timeout ended has written what it has
+    local gpu=$1
+    shift
+    "$kgate" selfcheck --device cuda:0 --record "$folder/$start-$gpu.jsonl" "--shuffle=$((start * gpus + gpu))" \
+        --output "$work/results$gpu" "$@" >"$folder/$start-$gpu.log" 2>&1 || echo "$gpu" >>"$work/failed"
+}
+
+on_all_gpus record "$@"
+touch "$work/failed"
+logs=("$folder/$start"-*.log)
+echo "record: ${#logs[@]} GPUs, $(wc -l <"$work/failed") ended with another status than 0; lines of each file:"
 wc -l "$folder/$start"-*.jsonl

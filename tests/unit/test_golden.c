@@ -254,7 +254,7 @@ static struct kg_golden golden_on(const char *uuid, double p50_us, double ratio)
     (void)snprintf(golden.provenance.uuid, sizeof golden.provenance.uuid, "%s", uuid);
     for (int i = 0; i < golden.n_blocks; i++)
         golden.blocks_ratio[i] = ratio;
-    kg_golden_be_best(&golden);
+    golden.best = kg_golden_as_best(&golden);
     return golden;
 }
 
@@ -311,7 +311,7 @@ static void best_that_cannot_be_compared_stays(void **state)
             (void)strcpy(other.anchor_identity, "math of 1/4");
         if (what == 2)
             other.anchor[0] = 0;
-        kg_golden_be_best(&other);
+        other.best = kg_golden_as_best(&other);
         if (what == 3)
             goldens.items[0].best.ratio = 0;
         fate_is(&goldens, &other, false, KG_BEST_APART, 25);
@@ -436,7 +436,7 @@ static void set_without_cases_and_case_without_anchor(void **state)
     struct kg_golden golden = golden_of("s/k/b", 5);
     golden.anchor[0] = 0;
     golden.judge = KG_JUDGE_RAW;
-    kg_golden_be_best(&golden);
+    golden.best = kg_golden_as_best(&golden);
     assert_int_equal(kg_goldens_put(&goldens, &golden, false, NULL), 0);
     assert_int_equal(kg_goldens_save(&goldens, *state, NULL), 0);
     kg_goldens_done(&goldens);
