@@ -1,13 +1,13 @@
 /* build_meta.c -- build_meta.json: what ran where. The commit, the build with its toggles, the device, and each kernel
  * with what the compiler made of it. Field names are an interface: names are added and never changed. */
-#include "report.h"
+#include "reports/report.h"
 
 #include <string.h>
 
-#include "facts.h"
-#include "json_parts.h"
-#include "resources_file.h"
-#include "run_facts.h"
+#include "reports/facts.h"
+#include "reports/json_parts.h"
+#include "resources/resources_file.h"
+#include "reports/run_facts.h"
 
 #define SCHEMA 1
 

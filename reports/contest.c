@@ -1,16 +1,16 @@
 /* contest.c -- contests, for summary.md and comparison.csv. The criteria are success.c's, but for those that are not of
  * times: a new one is a line in put_criteria. Rows of the table alone are compared, since swept ones (--set) are of the
  * user's choice. */
-#include "contest.h"
+#include "reports/contest.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "facts.h"
-#include "markdown.h"
-#include "module.h"
-#include "run_facts.h"
+#include "reports/facts.h"
+#include "reports/markdown.h"
+#include "plan/module.h"
+#include "reports/run_facts.h"
 
 static bool is_usable(const struct kg_result *result)
 {

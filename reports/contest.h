@@ -2,8 +2,8 @@
 #ifndef KG_CONTEST_H
 #define KG_CONTEST_H
 
-#include "report.h"
-#include "success.h"
+#include "reports/report.h"
+#include "reports/success.h"
 
 /* The timed and right result of the contest's baseline at the shape and seed of `result`, which is its ours; NULL where
  * it is not, or there is none. */

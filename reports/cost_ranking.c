@@ -1,13 +1,13 @@
 /* cost_ranking.c -- costs over a suite's clean backend, and their table in summary.md. */
-#include "cost_ranking.h"
+#include "reports/cost_ranking.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "facts.h"
-#include "markdown.h"
-#include "run_facts.h"
+#include "reports/facts.h"
+#include "reports/markdown.h"
+#include "reports/run_facts.h"
 
 /* Wrong, broken or impossible results have no cost. */
 static bool is_usable(const struct kg_result *result)

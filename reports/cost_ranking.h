@@ -5,7 +5,7 @@
 #ifndef KG_COST_RANKING_H
 #define KG_COST_RANKING_H
 
-#include "report.h"
+#include "reports/report.h"
 
 struct kg_cost {
     const char *backend;

@@ -1,15 +1,15 @@
 /* csv.c -- comparison.csv: a row a case, every figure. Quoted as RFC 4180 says; a cell is empty where there is nothing
  * to say, and nan or inf where that was found. A new column is a line in put_record: it writes heading and cell. */
-#include "report.h"
+#include "reports/report.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-#include "contest.h"
-#include "facts.h"
-#include "run_facts.h"
-#include "verdict.h"
+#include "reports/contest.h"
+#include "reports/facts.h"
+#include "reports/run_facts.h"
+#include "judge/verdict.h"
 
 struct csv {
     FILE *out;

@@ -1,12 +1,12 @@
 /* facts.c -- what reports derive from a result. Speed-ups, signs and the again-command are defined here, once. */
-#include "facts.h"
+#include "reports/facts.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "field.h"
-#include "stats.h"
+#include "plan/field.h"
+#include "base/stats.h"
 
 struct kg_text kg_fact_suite(const struct kg_result *result)
 {

@@ -4,9 +4,9 @@
 #ifndef KG_FACTS_H
 #define KG_FACTS_H
 
-#include "format.h"
-#include "noise.h"
-#include "report.h"
+#include "reports/format.h"
+#include "judge/noise.h"
+#include "reports/report.h"
 
 #define KG_LINE 1200 /* bytes of a line that the functions below write */
 

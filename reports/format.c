@@ -1,6 +1,6 @@
 /* format.c -- numbers and words as every report writes them. A unit or a rounding rule is changed here only;
  * then renew tests/reports/frozen with test_reports --update and read the difference. */
-#include "format.h"
+#include "reports/format.h"
 
 #include <errno.h>
 #include <math.h>

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "kgate.h"
-#include "result.h"
+#include "judge/result.h"
 
 struct kg_text {
     char s[KG_ID_SIZE];

@@ -1,15 +1,15 @@
 /* json.c -- the JSON files of a run's results, by cJSON (build_meta.c has the rest). Field names are an interface:
  * scripts read them, so names are added and never changed; tests/reports/test_reports.c holds those that must be there.
  * Numbers that are not finite are strings. */
-#include "report.h"
+#include "reports/report.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-#include "facts.h"
-#include "json_parts.h"
-#include "verdict.h"
+#include "reports/facts.h"
+#include "reports/json_parts.h"
+#include "judge/verdict.h"
 
 /* ---- correctness_summary.json ---- */
 

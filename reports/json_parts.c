@@ -1,13 +1,13 @@
 /* json_parts.c -- pieces that the JSON reports share. What a record of a case opens with stands in kg_json_add_record.
  * Numbers that are not finite become strings, by kg_json_add_real. */
-#include "json_parts.h"
+#include "reports/json_parts.h"
 
 #include <inttypes.h>
 
-#include "facts.h"
-#include "field.h"
-#include "run_facts.h"
-#include "verdict.h"
+#include "reports/facts.h"
+#include "plan/field.h"
+#include "reports/run_facts.h"
+#include "judge/verdict.h"
 
 cJSON *kg_json_add_text(cJSON *object, const char *name, const char *text)
 {

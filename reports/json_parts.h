@@ -2,9 +2,9 @@
 #ifndef KG_JSON_PARTS_H
 #define KG_JSON_PARTS_H
 
-#include "json.h"
-#include "noise.h"
-#include "report.h"
+#include "base/json.h"
+#include "judge/noise.h"
+#include "reports/report.h"
 
 cJSON *kg_json_add_text(cJSON *object, const char *name, const char *text); /* made valid UTF-8; NULL is "" */
 cJSON *kg_json_add_count(cJSON *object, const char *name, uint64_t value);  /* all digits, past 2^53 too */

@@ -1,14 +1,14 @@
 /* junit.c -- JUnit XML as Jenkins and GitLab read it: a testsuite a kgate suite, a testcase a case, by Mini-XML.
  * tests/reports/junit.xsd says what may stand here; a new element or attribute is added there first. */
-#include "report.h"
+#include "reports/report.h"
 
 #include <mxml.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "facts.h"
-#include "run_facts.h"
-#include "verdict.h"
+#include "reports/facts.h"
+#include "reports/run_facts.h"
+#include "judge/verdict.h"
 
 /* What a verdict is in JUnit's words. */
 enum kind { GOOD, SKIPPED, FAILURE, BROKEN };

@@ -1,12 +1,12 @@
 /* markdown.c -- comparison.md (shapes against backends, suite by suite) and summary.md (what a reviewer reads first).
  * A change is per cent of the golden's p50, + is slower; a speed-up over 1 is faster; both say so in their headings. */
-#include "markdown.h"
+#include "reports/markdown.h"
 
 #include <string.h>
 
-#include "facts.h"
-#include "run_facts.h"
-#include "verdict.h"
+#include "reports/facts.h"
+#include "reports/run_facts.h"
+#include "judge/verdict.h"
 
 #define MAX_COLUMNS 32
 

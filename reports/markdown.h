@@ -4,7 +4,7 @@
 #ifndef KG_MARKDOWN_H
 #define KG_MARKDOWN_H
 
-#include "report.h"
+#include "reports/report.h"
 
 void kg_markdown_cell(const char *text, FILE *out); /* inside a table's cell: escaped, on one line */
 

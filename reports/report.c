@@ -1,6 +1,6 @@
 /* report.c -- which reports a run leaves as files, and how they are written: each whole or not at all. To add one, see
  * report.h; a file is a line in the table below. */
-#include "report.h"
+#include "reports/report.h"
 
 #include <errno.h>
 #include <fcntl.h>

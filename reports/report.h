@@ -5,10 +5,10 @@
 
 #include <stdio.h>
 
-#include "golden.h"
+#include "judge/golden.h"
 #include "kgate.h"
-#include "provenance.h"
-#include "result.h"
+#include "base/git.h"
+#include "judge/result.h"
 
 /* All that is known of a run once it is over. */
 struct kg_run {

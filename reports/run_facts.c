@@ -1,11 +1,11 @@
 /* run_facts.c -- what reports derive from a whole run: its build, its machine, the device's use. */
-#include "run_facts.h"
+#include "reports/run_facts.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "facts.h"
+#include "reports/facts.h"
 
 const char *kg_fact_sha(const struct kg_run *run)
 {

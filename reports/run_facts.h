@@ -2,8 +2,8 @@
 #ifndef KG_RUN_FACTS_H
 #define KG_RUN_FACTS_H
 
-#include "noise.h"
-#include "report.h"
+#include "judge/noise.h"
+#include "reports/report.h"
 
 /* Commit that was measured: the module's, or the run's (--git-sha) where the build saw no repository. */
 const char *kg_fact_sha(const struct kg_run *run);

@@ -1,5 +1,5 @@
 /* success.c -- see success.h. Every comparison asks for success, so that NaN is none. */
-#include "success.h"
+#include "reports/success.h"
 
 #include <math.h>
 

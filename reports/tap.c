@@ -1,9 +1,9 @@
 /* tap.c -- Test Anything Protocol, version 13: one line a case, diagnostics after it. What `prove` and meson read. */
-#include "report.h"
+#include "reports/report.h"
 
-#include "facts.h"
-#include "run_facts.h"
-#include "verdict.h"
+#include "reports/facts.h"
+#include "reports/run_facts.h"
+#include "judge/verdict.h"
 
 /* '#' begins a directive and '\' escapes it. */
 static void put_escaped(const char *text, FILE *out)

@@ -1,14 +1,14 @@
 /* terminal.c -- what a person reads: the machine in one line, a table by suite, then what needs an answer, numbered,
  * each with a command to paste. A new column is a member of `struct row`, a line in row_of and its alignment. */
-#include "report.h"
+#include "reports/report.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "facts.h"
-#include "run_facts.h"
-#include "terminal_end.h"
-#include "verdict.h"
+#include "reports/facts.h"
+#include "reports/run_facts.h"
+#include "reports/terminal_end.h"
+#include "judge/verdict.h"
 
 enum column { C_CASE, C_BACKEND, C_MAX, C_MEAN, C_BAD, C_TIME, C_CHANGE, C_MARGIN, C_RATE, C_COUNT };
 

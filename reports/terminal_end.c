@@ -1,10 +1,10 @@
 /* terminal_end.c -- what the terminal says of the run as a whole, the counts last. */
-#include "terminal_end.h"
+#include "reports/terminal_end.h"
 
 #include <string.h>
 
-#include "facts.h"
-#include "run_facts.h"
+#include "reports/facts.h"
+#include "reports/run_facts.h"
 
 /* What a bless would keep or start. */
 static void put_bless_hints(const struct kg_run *run, FILE *out)

@@ -1,10 +1,10 @@
 /* card_spread.c -- means of ratios, series by series. */
-#include "card_spread.h"
+#include "selfcheck/card_spread.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "stats.h"
+#include "base/stats.h"
 
 #define MAX_SERIES 512 /* of a case that are used */
 

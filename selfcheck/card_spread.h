@@ -2,7 +2,7 @@
 #ifndef KG_CARD_SPREAD_H
 #define KG_CARD_SPREAD_H
 
-#include "series.h"
+#include "selfcheck/series.h"
 
 /* Of the means of log(case / anchor) over a series' blocks. */
 struct kg_card_spread {

@@ -1,13 +1,13 @@
 /* case_noise.c -- standard deviations between a case's blocks, and what follows from them. */
-#include "case_noise.h"
+#include "selfcheck/case_noise.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "decision.h"
-#include "detectable.h"
-#include "random.h"
-#include "stats.h"
+#include "judge/decision.h"
+#include "selfcheck/detectable.h"
+#include "base/random.h"
+#include "base/stats.h"
 
 #define MAX_BLOCKS 4096 /* of a case that are used */
 

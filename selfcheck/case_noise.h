@@ -2,9 +2,9 @@
 #ifndef KG_CASE_NOISE_H
 #define KG_CASE_NOISE_H
 
-#include "floors.h"
-#include "rates.h"
-#include "series.h"
+#include "judge/floors.h"
+#include "selfcheck/rates.h"
+#include "selfcheck/series.h"
 
 /* Over all series that the set has of the case, of any start and card. */
 struct kg_case_noise {

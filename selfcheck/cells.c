@@ -1,10 +1,10 @@
 /* cells.c -- names, thresholds and sums of the rows. */
-#include "cells.h"
+#include "selfcheck/cells.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "noise.h"
+#include "judge/noise.h"
 
 /* ---- rows ------------------------------------------------------------------------------------------------------ */
 

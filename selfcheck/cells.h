@@ -2,8 +2,8 @@
 #ifndef KG_CELLS_H
 #define KG_CELLS_H
 
-#include "rates.h"
-#include "series.h"
+#include "selfcheck/rates.h"
+#include "selfcheck/series.h"
 
 /* The rows, in the order of the table. A rule is one of those that kgate is compared with. */
 enum kg_trial_row {

@@ -1,5 +1,5 @@
 /* columns.c -- widths, then lines. */
-#include "columns.h"
+#include "selfcheck/columns.h"
 
 #include <string.h>
 

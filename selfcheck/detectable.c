@@ -1,10 +1,10 @@
 /* detectable.c -- draws gates and climbs a ladder of sizes. */
-#include "detectable.h"
+#include "selfcheck/detectable.h"
 
 #include <math.h>
 
-#include "floors.h"
-#include "random.h"
+#include "judge/floors.h"
+#include "base/random.h"
 
 static const double ladder_pct[] = { 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1, 1.25,
                                      1.5,  2,   2.5,  3,   4,    5,   7.5, 10,  15,  20,  30 };

@@ -3,7 +3,7 @@
 #ifndef KG_DETECTABLE_H
 #define KG_DETECTABLE_H
 
-#include "gate.h"
+#include "selfcheck/gate.h"
 
 #define KG_DETECTABLE_GATES 1000
 #define KG_DETECTABLE_SHARE 0.99

@@ -1,5 +1,5 @@
 /* gate.c -- results made of recorded blocks, handed to the code that blesses and judges a run's. */
-#include "gate.h"
+#include "selfcheck/gate.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,9 +3,9 @@
 #ifndef KG_GATE_H
 #define KG_GATE_H
 
-#include "rates.h"
-#include "series.h"
-#include "verdict.h"
+#include "selfcheck/rates.h"
+#include "selfcheck/series.h"
+#include "judge/verdict.h"
 
 #define KG_GATE_GOLDEN 8 /* blocks of a golden, as a bless measures them */
 

@@ -1,5 +1,5 @@
 /* goal.c -- the table of what must be reached. A cell is a row here. */
-#include "goal.h"
+#include "selfcheck/goal.h"
 
 #define NO_ROW KG_TRIAL_ROWS
 #define LEAST_STARTS 5 /* of the machine */

@@ -2,7 +2,7 @@
 #ifndef KG_GOAL_H
 #define KG_GOAL_H
 
-#include "trial.h"
+#include "selfcheck/trial.h"
 
 enum kg_goal_state {
     KG_GOAL_REACHED,

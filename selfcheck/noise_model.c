@@ -1,13 +1,13 @@
 /* noise_model.c -- the table of models, and a block from a model: the machine's path through time, what each lane adds.
- * Deviates come from counters through runner/random.h's mix, so a block is the same whenever it is made. */
-#include "noise_model.h"
+ * Deviates come from counters through runner/base/random.h's mix, so a block is the same whenever it is made. */
+#include "selfcheck/noise_model.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include "order.h"
-#include "random.h"
+#include "measure/order.h"
+#include "base/random.h"
 
 #define GOLDEN_RATIO 0x9e3779b97f4a7c15u
 #define PI 3.14159265358979323846
@@ -221,7 +221,7 @@ static double median(double *values, int count)
     return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
-/* kg_mean_of_medians of runner/measure.h, but for few values and millions of times. */
+/* kg_mean_of_medians of runner/measure/block.h, but for few values and millions of times. */
 static double mean_of_medians(const double values[KG_SYNTHETIC_TURNS], int sets)
 {
     double sum = 0, one[KG_SYNTHETIC_TURNS];

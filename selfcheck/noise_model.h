@@ -2,7 +2,7 @@
  * row of the table in noise_model.c.
  *
  * A session stands for one start of the machine. Its blocks are fresh processes; a block takes windows of its lanes in
- * balanced random order, as runner/measure.c does. All times are natural logarithms, relative to a case of log 0, so a
+ * balanced random order, as runner/measure/block.c does. All times are natural logarithms, relative to a case of log 0, so a
  * slowdown of p per cent is log1p(p / 100) added to what the case's lane gives. */
 #ifndef KG_NOISE_MODEL_H
 #define KG_NOISE_MODEL_H

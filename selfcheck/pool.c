@@ -1,5 +1,5 @@
 /* pool.c -- in a circle through recorded blocks. */
-#include "pool.h"
+#include "selfcheck/pool.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
 #ifndef KG_POOL_H
 #define KG_POOL_H
 
-#include "gate.h"
+#include "selfcheck/gate.h"
 
 struct kg_pool {
     const struct kg_series *series;      /* the first of those that blocks are of */

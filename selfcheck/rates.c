@@ -1,12 +1,12 @@
 /* rates.c -- counts of gates and the table of them. A new column is a line in cells_of and one in the heads. */
-#include "rates.h"
+#include "selfcheck/rates.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "distribution.h"
-#include "json.h"
-#include "columns.h"
+#include "base/distribution.h"
+#include "base/json.h"
+#include "selfcheck/columns.h"
 
 const double kg_planted_pct[KG_PLANTED] = { 0, 0.5, 1, 2, 3, 5 };
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "decision.h"
+#include "judge/decision.h"
 
 /* Columns: nothing changed, then planted slowdowns. */
 #define KG_PLANTED 6

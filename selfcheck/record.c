@@ -1,17 +1,17 @@
 /* record.c -- the rounds of selfcheck. They run as a run's do, by the same schedule and the same workers; but both
  * modules are one, every block has the anchor and a planted slowdown in it, and blocks move into series at once. */
-#include "record.h"
+#include "selfcheck/record.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "module_copy.h"
-#include "process.h"
-#include "progress.h"
-#include "round.h"
-#include "schedule.h"
-#include "session.h"
+#include "plan/module_copy.h"
+#include "run/process.h"
+#include "run/progress.h"
+#include "run/dispatch.h"
+#include "run/schedule.h"
+#include "run/session.h"
 
 #define MAX_BROKEN 3
 

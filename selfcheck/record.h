@@ -2,9 +2,9 @@
 #ifndef KG_RECORD_H
 #define KG_RECORD_H
 
-#include "options.h"
-#include "series.h"
-#include "stop.h"
+#include "options/options.h"
+#include "selfcheck/series.h"
+#include "run/stop.h"
 
 /* Rounds of a case, unless --rounds says otherwise: enough for a set of two looks at each planted size. */
 #define KG_RECORD_ROUNDS 36

@@ -1,5 +1,5 @@
 /* recorded_block.c -- logarithms of a block's times. A new member is filled here, and is a column in series_json.c. */
-#include "recorded_block.h"
+#include "selfcheck/recorded_block.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 #ifndef KG_RECORDED_BLOCK_H
 #define KG_RECORDED_BLOCK_H
 
-#include "result.h"
+#include "judge/result.h"
 
 #define KG_SERIES_SAMPLES 8 /* windows of the case that are kept of a block */
 

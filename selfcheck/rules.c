@@ -1,11 +1,11 @@
 /* rules.c -- p50 against p50, ranks of pooled samples, means of a steady measurement. A new rule is a function here and
  * a row in simulate.c. */
-#include "rules.h"
+#include "selfcheck/rules.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "stats.h"
+#include "base/stats.h"
 
 bool kg_rule_p50(struct kg_samples golden, struct kg_samples now, double threshold_pct)
 {

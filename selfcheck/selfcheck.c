@@ -1,17 +1,17 @@
 /* selfcheck.c -- `kgate selfcheck`: records blocks, or reads recorded ones, and prints what gates of them would say. */
-#include "selfcheck.h"
+#include "selfcheck/selfcheck.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "floors.h"
-#include "module.h"
-#include "record.h"
-#include "series_file.h"
-#include "simulate.h"
-#include "timing.h"
-#include "trial.h"
-#include "trial_report.h"
+#include "judge/floors.h"
+#include "plan/module.h"
+#include "selfcheck/record.h"
+#include "selfcheck/series_file.h"
+#include "selfcheck/simulate.h"
+#include "plan/policy.h"
+#include "selfcheck/trial.h"
+#include "selfcheck/trial_report.h"
 
 /* ---- floors ---------------------------------------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 #ifndef KG_SELFCHECK_H
 #define KG_SELFCHECK_H
 
-#include "options.h"
+#include "options/options.h"
 
 int kg_command_selfcheck(const struct kg_options *options, kg_error *ret_error);
 

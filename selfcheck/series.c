@@ -1,5 +1,5 @@
 /* series.c -- recorded blocks, start by start; both lists grow by doubling. */
-#include "series.h"
+#include "selfcheck/series.h"
 
 #include <math.h>
 #include <stdlib.h>

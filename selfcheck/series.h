@@ -2,8 +2,8 @@
 #ifndef KG_SERIES_H
 #define KG_SERIES_H
 
-#include "golden.h"
-#include "recorded_block.h"
+#include "judge/golden.h"
+#include "selfcheck/recorded_block.h"
 
 struct kg_series {
     char key[KG_ID_SIZE];  /* suite/shape/backend */

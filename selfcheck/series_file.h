@@ -2,7 +2,7 @@
 #ifndef KG_SERIES_FILE_H
 #define KG_SERIES_FILE_H
 
-#include "series.h"
+#include "selfcheck/series.h"
 
 /* Adds a file's series to the set. KG_EINVAL: "FILE: line N: what"; blocks that the set has already are no new ones. */
 int kg_series_read(const char *path, struct kg_series_set *set, kg_error *ret_error);

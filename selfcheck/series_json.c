@@ -1,13 +1,13 @@
 /* series_json.c -- a head of texts, then a column of whole numbers for each member of a block. A new member is a row of
  * `columns`, a line in to_numbers and one in from_numbers. */
-#include "series_json.h"
+#include "selfcheck/series_json.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "json.h"
+#include "base/json.h"
 
 #define LOG_UNIT 1e-6
 #define SAMPLE_UNIT 1e-5 /* of deviations of samples from their block's p50 */

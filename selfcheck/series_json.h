@@ -3,7 +3,7 @@
 #ifndef KG_SERIES_JSON_H
 #define KG_SERIES_JSON_H
 
-#include "series.h"
+#include "selfcheck/series.h"
 
 #define KG_SERIES_SCHEMA 1
 

@@ -2,18 +2,18 @@
  * session and a run of another; the run's blocks, made as kg_decide asks for them, hold the case, its anchor and its
  * baseline, so that they serve judgement by golden and against the baseline. A planted slowdown is added to the case's
  * blocks: every size is judged on the same noise. */
-#include "simulate.h"
+#include "selfcheck/simulate.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "format.h"
-#include "json_parts.h"
-#include "judge.h"
-#include "noise_model.h"
-#include "random.h"
-#include "rules.h"
+#include "reports/format.h"
+#include "reports/json_parts.h"
+#include "judge/judge.h"
+#include "selfcheck/noise_model.h"
+#include "base/random.h"
+#include "selfcheck/rules.h"
 
 #define TURNS KG_SYNTHETIC_TURNS
 #define SAMPLED 3 /* blocks of a run whose samples the other rules see */

@@ -2,8 +2,8 @@
 #ifndef KG_SIMULATE_H
 #define KG_SIMULATE_H
 
-#include "options.h"
-#include "rates.h"
+#include "options/options.h"
+#include "selfcheck/rates.h"
 
 #define KG_SIMULATED_GATES 100000 /* without a change, unless --gates says otherwise */
 #define KG_SIMULATED_POWER 10000  /* of them, judged again with each planted slowdown; at most all */

@@ -1,14 +1,14 @@
 /* trial.c -- which blocks make which gate. A new row is a line in the enum of cells.h, one in its `rows`, and a walk
  * over blocks that counts into it. */
-#include "trial.h"
+#include "selfcheck/trial.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "gate.h"
-#include "pool.h"
-#include "rules.h"
+#include "selfcheck/gate.h"
+#include "selfcheck/pool.h"
+#include "selfcheck/rules.h"
 
 #define BIT(row) (1u << (row))
 /* Each block and golden once: what is left out is counted along these. */

@@ -8,10 +8,10 @@
 #ifndef KG_TRIAL_H
 #define KG_TRIAL_H
 
-#include "card_spread.h"
-#include "case_noise.h"
-#include "cells.h"
-#include "series.h"
+#include "selfcheck/card_spread.h"
+#include "selfcheck/case_noise.h"
+#include "selfcheck/cells.h"
+#include "selfcheck/series.h"
 
 struct kg_trial_options {
     double threshold_pct; /* negative: 2 on a GPU and 10 on a CPU, and there are rows for 0.5 and 0.25 on a GPU */

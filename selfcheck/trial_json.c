@@ -1,9 +1,9 @@
 /* trial_json.c -- the tables of trial_report.c for a script: their names are an interface, added to and never changed.
  */
-#include "trial_report.h"
+#include "selfcheck/trial_report.h"
 
-#include "goal.h"
-#include "json.h"
+#include "selfcheck/goal.h"
+#include "base/json.h"
 
 static void add_worst(cJSON *object, const struct kg_by_case *by_case)
 {

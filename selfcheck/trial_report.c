@@ -1,8 +1,8 @@
 /* trial_report.c -- tables of goals, rates, cases and cards. The same as JSON is trial_json.c. */
-#include "trial_report.h"
+#include "selfcheck/trial_report.h"
 
-#include "columns.h"
-#include "goal.h"
+#include "selfcheck/columns.h"
+#include "selfcheck/goal.h"
 
 #define CELL KG_COLUMNS_CELL
 

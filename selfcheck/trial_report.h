@@ -3,7 +3,7 @@
 #ifndef KG_TRIAL_REPORT_H
 #define KG_TRIAL_REPORT_H
 
-#include "trial.h"
+#include "selfcheck/trial.h"
 
 struct kg_trial_report {
     bool goals;   /* the cells of what must be reached, and the other rules beside them, in place of all rates */

@@ -3,7 +3,7 @@
  * Timed in CUDA graphs; its historic protocol, 200 warm-ups and 500 single calls, is --timer event. The largest shapes
  * are a few tens of microseconds, so launch cost and cache state matter: see --l2 cold.
  */
-#include "sdpa.h"
+#include "op/sdpa.h"
 #include "suites.h"
 
 #define BOTH(shape, b, h, s, d)                                                                                        \

@@ -2,7 +2,7 @@
  *
  * To ask about another shape add a row; to try one without a row, --set S=1024. `auto` says what it resolved to.
  */
-#include "sdpa.h"
+#include "op/sdpa.h"
 #include "suites.h"
 
 static const struct sdpa shapes[] = {

@@ -4,7 +4,7 @@
  * The reference is attention on the unquantised FP16 inputs, in double precision; an output counts as the value that
  * its code stands for. No anchor: `math` writes FP16. To try another shape add a row, or --set S=1000.
  */
-#include "sdpa_fp8.h"
+#include "op/sdpa_fp8.h"
 #include "suites.h"
 
 /* clang-format off */

@@ -5,7 +5,7 @@
  * To try another shape add a row, or --set S=1000. What a kernel may err is the code's doing, hence the two sets of
  * gates: an e4m3 code has 3 bits of mantissa, the linear one steps of 1/127 of a head's largest value.
  */
-#include "sdpa.h"
+#include "op/sdpa.h"
 #include "suites.h"
 
 static const struct sdpa shapes[] = {

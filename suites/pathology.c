@@ -3,7 +3,7 @@
  *
  * Run it to see what a mistake is worth on a device; another shape is a row more. What is planted: pathology.h.
  */
-#include "sdpa.h"
+#include "op/sdpa.h"
 #include "suites.h"
 
 static const struct sdpa shapes[] = {

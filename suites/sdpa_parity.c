@@ -4,7 +4,7 @@
  * length is one more ROW in LENGTHS, another dimension one more line of the grid; tests/cli/parity.sh holds the list of
  * what must be there.
  */
-#include "sdpa.h"
+#include "op/sdpa.h"
 #include "suites.h"
 
 /* What the words in a row's name stand for. Four query heads: with gqa, h / 2 and h % 2 name different key heads. */

@@ -7,7 +7,7 @@ set -eu
 folder=$1 cuda=$2
 shift 2
 [ $# -gt 0 ]
-includes="-I$folder/runner -I$folder/kernels -I$folder/reports -I$folder/selfcheck ${cuda:+-isystem $cuda}"
+includes="-I$folder -I$folder/include -I$folder/runner -I$folder/kernels ${cuda:+-isystem $cuda}"
 
 # shellcheck disable=SC2086 # the options are words
 compiles() { # compiles HEADER LANGUAGE-OPTIONS COMPILER...
@@ -17,8 +17,8 @@ compiles() { # compiles HEADER LANGUAGE-OPTIONS COMPILER...
 }
 
 count=0 status=0
-for header in "$folder"/runner/*.h "$folder"/reports/*.h "$folder"/kernels/*.h "$folder"/selfcheck/*.h \
-    "$folder"/classes/*.h; do
+for header in "$folder"/include/*.h "$folder"/runner/*/*.h "$folder"/reports/*.h "$folder"/selfcheck/*.h \
+    "$folder"/kernels/*/*.h; do
     if grep -q -E '#include [<"](cuda|cudnn|device_cuda|device_kernels)' "$header" && [ -z "$cuda" ]; then
         continue
     fi

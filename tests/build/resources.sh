@@ -3,7 +3,7 @@
 #
 #     resources.sh NVCC NVCC_OBJECT KERNEL_TABLE KGATE SOURCE_FOLDER
 #
-# Copies of kernels/softmax.cu are compiled, as it is and with a planted spill, and their tables put into modules.
+# Copies of kernels/math/softmax.cu are compiled, as it is and with a planted spill, and their tables put into modules.
 set -eu
 
 nvcc=$1 nvcc_object=$2 kernel_table=$3 kgate=$4 folder=$5
@@ -12,10 +12,10 @@ nvcc=$1 nvcc_object=$2 kernel_table=$3 kgate=$4 folder=$5
 module() { # module NAME EDIT: softmax.cu after a sed edit, as a module called attention
     mkdir "$scratch/$1"
     stem=$scratch/$1/softmax
-    sed "$2" "$folder/kernels/softmax.cu" >"$stem.cu"
-    "$nvcc_object" "$nvcc" 90a "$stem.cu" "$stem.o" "$stem.d" "-I$folder/runner" "-I$folder/kernels" 2>/dev/null
+    sed "$2" "$folder/kernels/math/softmax.cu" >"$stem.cu"
+    "$nvcc_object" "$nvcc" 90a "$stem.cu" "$stem.o" "$stem.d" "-I$folder/include" "-I$folder/kernels" 2>/dev/null
     "$kernel_table" "$scratch/$1/kg_kernels.c" "$scratch/$1/kg_kernels.h" "$stem.o" "$stem.ptxas" "$stem.sm_90a.cubin"
-    "${CC:-cc}" -shared -fPIC -DMADE=MADE_BUILT "-I$scratch/$1" "-I$folder/runner" "$folder/tests/modules/made.c" \
+    "${CC:-cc}" -shared -fPIC -DMADE=MADE_BUILT "-I$scratch/$1" "-I$folder/include" "$folder/tests/modules/made.c" \
         "$scratch/$1/kg_kernels.c" -o "$scratch/$1.so"
 }
 

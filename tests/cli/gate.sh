@@ -6,9 +6,9 @@ set -eu -o pipefail
 command -v meson >/dev/null || { echo "meson is not installed"; exit 77; }
 
 sources=$here/../..
-mkdir -p repository/ci repository/runner && cd repository
+mkdir -p repository/ci repository/include && cd repository
 cp "$sources"/ci/{gate,baseline} ci
-cp "$sources/runner/kgate.h" runner
+cp "$sources/include/kgate.h" include
 cp "$sources/tests/modules/pull.c" .
 cat >ci/build <<END
 #!/bin/sh -e
@@ -28,7 +28,7 @@ printf 'build/\nresults/\n' >.gitignore
 is() { # is CHANGE -- the work tree becomes pull.c with that change
     cat >meson.build <<END
 project('pull', 'c', default_options: ['optimization=2'])
-shared_module('attention', 'pull.c', name_prefix: '', include_directories: 'runner',
+shared_module('attention', 'pull.c', name_prefix: '', include_directories: 'include',
   dependencies: meson.get_compiler('c').find_library('m', required: false), c_args: '-DPULL=PULL_$1')
 END
 }

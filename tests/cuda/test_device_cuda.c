@@ -1,9 +1,9 @@
 /* test_device_cuda.c -- holds the CUDA device against the CPU's, and its windows against each other. For machines with
  * a GPU; elsewhere it exits with 77, the skip of the build's test runner. A new function of device.h gets a check here.
  * It links the runner's device files; launches use the device's own kernels. */
-#include "device.h"
-#include "device_kernels.h"
-#include "random.h"
+#include "device/device.h"
+#include "device/device_kernels.h"
+#include "base/random.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "fixture.h"
-#include "module.h"
-#include "sdpa.h"
+#include "measure/fixture.h"
+#include "plan/module.h"
+#include "op/sdpa.h"
 
 #define LIMIT_S 2.0
 #define TOLERANCE 2e-6 /* both accumulate in double and round once to FP32; outputs are a few units at most */

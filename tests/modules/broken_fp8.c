@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "cpu_stage_c.h"
-#include "fp8_codec.h"
+#include "fp8/cpu_stage_c.h"
+#include "fp8/fp8_codec.h"
 #include "kg_build.h"
 
 static uint8_t mismatched_code(float scaled)

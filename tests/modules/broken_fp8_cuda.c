@@ -2,7 +2,7 @@
 #include <cuda_runtime_api.h>
 
 #include "broken_fp8.h"
-#include "fp8_stage_c.h"
+#include "fp8/fp8_stage_c.h"
 
 fp8_encode_fn mismatched_encode; /* broken_fp8_encode.cu */
 

@@ -1,5 +1,5 @@
 /* broken_fp8_encode.cu -- an encoder that the decoder does not match. */
-#include "../../kernels/fp8_encode.cuh"
+#include "../../kernels/fp8/fp8_encode.cuh"
 #include "broken_fp8.h"
 
 struct mismatched {

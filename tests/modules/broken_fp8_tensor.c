@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "cpu_fp8.h"
-#include "fp8_codec.h"
-#include "half.h"
+#include "fp8/cpu_fp8.h"
+#include "fp8/fp8_codec.h"
+#include "op/half.h"
 #include "kg_build.h"
 
 /* ---- wrong scales ------------------------------------------------------------------------------------------ */

@@ -1,7 +1,7 @@
 /* pathology_clean.c -- the module that the suite `pathology` is judged against: the same names, but every backend runs
  * the clean kernel. So attention.so reads as a change that planted something in all of them but `clean`. */
 #include "kg_build.h"
-#include "pathology.h"
+#include "pathology/pathology.h"
 #include "suites.h"
 
 #define BACKEND(id, its_help) const kg_backend pathology_##id = PATHOLOGY_BACKEND(id, clean, its_help);

@@ -2,7 +2,7 @@
 #ifndef SAMPLE_RUN_H
 #define SAMPLE_RUN_H
 
-#include "report.h"
+#include "reports/report.h"
 
 /* What must be escaped somewhere: '#', '|', quotes, a comma, XML's and CSV's special characters, the end of a CDATA
  * section, a line break, an escape sequence, bytes that are no UTF-8, and letters past ASCII. */

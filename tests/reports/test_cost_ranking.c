@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cost_ranking.h"
-#include "markdown.h"
+#include "reports/cost_ranking.h"
+#include "reports/markdown.h"
 
 static int failures;
 

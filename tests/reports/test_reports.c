@@ -11,11 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "facts.h"
-#include "run_facts.h"
-#include "json.h"
+#include "reports/facts.h"
+#include "reports/run_facts.h"
+#include "base/json.h"
 #include "sample_run.h"
-#include "verdict.h"
+#include "judge/verdict.h"
 
 static int failures;
 

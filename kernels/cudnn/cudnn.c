@@ -1,0 +1,239 @@
+/* cudnn.c -- the backends `cudnn` and `cudnn_best`: attention by NVIDIA's library, the baseline to beat.
+ *
+ * The two differ in one thing: `cudnn` runs the first configuration that the library's heuristics propose, `cudnn_best`
+ * the fastest of all that they propose. The graph is in cudnn_sdpa.c; what cuDNN refuses becomes a skip with its words.
+ */
+#include <cuda_runtime_api.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cudnn/cudnn_common.h"
+#include "cudnn/cudnn_sdpa.h"
+#include "cudnn/cudnn_timer.h"
+#include "op/sdpa.h"
+
+#define MAX_PLANS 16
+
+struct variant {
+    const char *name;
+    int n_plans; /* to choose from */
+};
+
+struct state {
+    struct cudnn_plan plan;
+    bool causal;
+    float scale, hidden; /* every launch reads both through pointers */
+};
+
+static int supports(const kg_backend *self, const kg_device *device, const void *problem, kg_error *ret_error)
+{
+    const struct sdpa *p = problem;
+    (void)self;
+    const enum kg_dtype dtype = sdpa_tensor_dtype(p);
+    if (dtype != KG_F16 && dtype != KG_BF16)
+        return kg_fail(ret_error, KG_EUNSUPPORTED, "cuDNN's fused attention takes f16 and bf16 only");
+    if (device->cc_major < 8)
+        return kg_fail(ret_error, KG_EUNSUPPORTED,
+                       "cuDNN's fused attention needs compute capability 8.0, this device has %d.%d", device->cc_major,
+                       device->cc_minor);
+    return KG_OK;
+}
+
+/* ---- launch ------------------------------------------------------------------------------------------------ */
+
+/* Binds the tensors to the plan and runs it. Whatever happens on the device happens on `stream`. */
+static int execute(const struct state *state, const kg_tensor *tensors, const void *workspace, cudaStream_t stream,
+                   kg_error *ret_error)
+{
+    int64_t ids[SDPA_TENSORS + 2];
+    const void *data[SDPA_TENSORS + 2];
+    int count = 0;
+    for (int i = 0; i < SDPA_TENSORS; i++) {
+        ids[count] = cudnn_sdpa_id((enum sdpa_tensor)i);
+        data[count++] = tensors[i].data;
+    }
+    ids[count] = CUDNN_SDPA_SCALE;
+    data[count++] = &state->scale;
+    if (state->causal) {
+        ids[count] = CUDNN_SDPA_HIDDEN;
+        data[count++] = &state->hidden;
+    }
+
+    return cudnn_plan_execute(&state->plan, ids, data, count, workspace, stream, ret_error);
+}
+
+static int launch(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error)
+{
+    (void)self;
+    const struct state *s = state;
+    return execute(s, tensors, s->plan.workspace_bytes > 0 ? tensors[SDPA_WORKSPACE].data : NULL, stream, ret_error);
+}
+
+static size_t workspace(const kg_backend *self, const void *state)
+{
+    (void)self;
+    const struct state *s = state;
+    return s->plan.workspace_bytes > 0 ? (size_t)s->plan.workspace_bytes : 0;
+}
+
+/* ---- states ------------------------------------------------------------------------------------------------ */
+
+static struct state state_of(const kg_call *call, const struct cudnn_plan *plan)
+{
+    const struct sdpa *p = call->problem;
+    return (struct state){ .plan = *plan, .causal = p->causal, .scale = (float)sdpa_scale(p), .hidden = -INFINITY };
+}
+
+static void release(const kg_backend *self, void *state)
+{
+    (void)self;
+    struct state *s = state;
+    if (s)
+        cudnn_plan_done(&s->plan);
+    free(s);
+}
+
+/* ---- the fastest of several plans -------------------------------------------------------------------------- */
+
+struct timed {
+    const struct state *state;
+    const kg_tensor *tensors;
+    void *workspace;
+};
+
+static int timed_launch(const void *context, cudaStream_t stream, kg_error *ret_error)
+{
+    const struct timed *timed = context;
+    return execute(timed->state, timed->tensors, timed->workspace, stream, ret_error);
+}
+
+/* Leaves the plan as it is; the workspace lives for the measurement only. */
+static int plan_time(const kg_call *call, const struct cudnn_plan *plan, double *ret_time_us, kg_error *ret_error)
+{
+    const struct state state = state_of(call, plan);
+    struct timed timed = { .state = &state, .tensors = call->tensors };
+    if (plan->workspace_bytes > 0) {
+        cudaError_t cuda = cudaMalloc(&timed.workspace, (size_t)plan->workspace_bytes);
+        if (cuda != cudaSuccess) {
+            (void)cudaGetLastError(); /* running out of memory is not sticky: the next call must not report it again */
+            return kg_fail(ret_error, cuda == cudaErrorMemoryAllocation ? KG_ENOMEM : KG_EDEVICE,
+                           "cuDNN's workspace of %" PRId64 " bytes: %s", plan->workspace_bytes,
+                           cudaGetErrorString(cuda));
+        }
+    }
+    int status = cudnn_timer_run(timed_launch, &timed, call->stream, ret_time_us, ret_error);
+    (void)cudaFree(timed.workspace);
+    return status;
+}
+
+/* Index of the fastest; plans that cannot be timed are out. */
+static int fastest_find(const kg_call *call, const struct cudnn_plan *plans, int count, int *ret_best,
+                        kg_error *ret_error)
+{
+    const struct sdpa *p = call->problem;
+    double best_us = INFINITY, first_us = NAN;
+    int best = -1, status = KG_OK;
+    for (int i = 0; i < count; i++) {
+        double time_us = 0;
+        kg_error error = { 0 };
+        int timed = plan_time(call, &plans[i], &time_us, &error);
+        if (timed != KG_OK) {
+            call->host->log(call->host, "%s: %s left out: %s", p->name, plans[i].pin, error.text);
+            if (status == KG_OK)
+                status = kg_fail(ret_error, timed, "%s", error.text);
+            continue;
+        }
+        if (i == 0)
+            first_us = time_us;
+        if (time_us < best_us) {
+            best_us = time_us;
+            best = i;
+        }
+    }
+    if (best < 0)
+        return status;
+    call->host->log(call->host, "%s: %s is the fastest of %d configurations, %.2f us; cuDNN's first takes %.2f us",
+                    p->name, plans[best].pin, count, best_us, first_us);
+    *ret_best = best;
+    return KG_OK;
+}
+
+/* ---- prepare ----------------------------------------------------------------------------------------------- */
+
+static int plan_choose(const kg_backend *self, const kg_call *call, cudnnBackendDescriptor_t graph,
+                       struct cudnn_plan *ret_plan, kg_error *ret_error)
+{
+    const struct variant *variant = self->data;
+    const struct sdpa *p = call->problem;
+    struct cudnn_plan plans[MAX_PLANS];
+    int count = 0, proposed = 0, chosen = 0;
+    int status = cudnn_plans_propose(call->library, graph, variant->n_plans, plans, &count, &proposed, ret_error);
+    if (status != KG_OK)
+        return status;
+    if (variant->n_plans > 1 && proposed > variant->n_plans)
+        call->host->log(call->host, "%s: only %d of %d proposed configurations are looked at", p->name, count,
+                        proposed);
+    if (variant->n_plans > 1)
+        status = fastest_find(call, plans, count, &chosen, ret_error);
+    for (int i = 0; i < count; i++) {
+        if (status == KG_OK && i == chosen)
+            *ret_plan = plans[i];
+        else
+            cudnn_plan_done(&plans[i]);
+    }
+    return status;
+}
+
+/* All that a plan depends on; strides follow from the dimensions, as tensors are packed. */
+static void key_write(const struct variant *variant, const kg_call *call, char *ret_key, size_t size)
+{
+    const struct sdpa *p = call->problem;
+    const struct cudnn_library *library = call->library;
+    const char *const *dtypes = KG_DTYPE_NAMES;
+    (void)snprintf(ret_key, size,
+                   "cudnn %s|%s|sm_%d%d|sdpa %d|b%" PRId64 " h%" PRId64 " hkv%" PRId64 " s%" PRId64 " skv%" PRId64
+                   " d%" PRId64 " packed|%s|%s|%s",
+                   library->version, call->device->name, call->device->cc_major, call->device->cc_minor,
+                   CUDNN_SDPA_REVISION, p->B, p->H, sdpa_kv_heads(p), p->S, sdpa_kv_length(p), p->D,
+                   dtypes[sdpa_tensor_dtype(p)], p->causal ? "causal" : "full", variant->name);
+}
+
+static int prepare(const kg_backend *self, const kg_call *call, void **ret_state, kg_identity *ret_identity,
+                   kg_error *ret_error)
+{
+    char key[512];
+    struct cudnn_plan plan;
+    struct state *state = calloc(1, sizeof *state);
+    if (!state)
+        return kg_fail(ret_error, KG_ENOMEM, "out of memory");
+    key_write(self->data, call, key, sizeof key);
+    const struct cudnn_wanted wanted = { .key = key, .graph = cudnn_sdpa_graph, .choose = plan_choose };
+    int status = cudnn_common_plan(self, call, &wanted, &plan, ret_identity, ret_error);
+    if (status != KG_OK) {
+        free(state);
+        return status;
+    }
+    *state = state_of(call, &plan);
+    *ret_state = state;
+    return KG_OK;
+}
+
+#define CUDNN_BACKEND                                                                                                  \
+    .device = KG_CUDA, .supports = supports, .open = cudnn_common_open, .close = cudnn_common_close,                   \
+    .prepare = prepare, .workspace = workspace, .launch = launch, .release = release
+
+const kg_backend sdpa_cudnn = {
+    .name = "cudnn",
+    .help = "cuDNN's fused attention, the first configuration its heuristics propose",
+    .data = &(const struct variant){ .name = "first", .n_plans = 1 },
+    CUDNN_BACKEND,
+};
+
+const kg_backend sdpa_cudnn_best = {
+    .name = "cudnn_best",
+    .help = "cuDNN's fused attention, the fastest of all configurations its heuristics propose",
+    .data = &(const struct variant){ .name = "best", .n_plans = MAX_PLANS },
+    CUDNN_BACKEND,
+};

@@ -1,0 +1,26 @@
+/* cudnn_common.h -- what the cuDNN backends share: the library, and the plan of a case, pinned, kept or chosen anew. */
+#ifndef CUDNN_COMMON_H
+#define CUDNN_COMMON_H
+
+#include "cudnn/cudnn_plan.h"
+
+/* `open` and `close` of a backend; the library is a struct cudnn_library. */
+int cudnn_common_open(const kg_backend *self, const kg_host *host, const kg_device *device, void **ret_library,
+                      kg_error *ret_error);
+void cudnn_common_close(const kg_backend *self, void *library);
+
+/* A plan as a backend wants it. */
+struct cudnn_wanted {
+    const char *key; /* all that the plan depends on besides a pin: version, device, operations, shape, dtypes */
+    cudnnBackendDescriptor_t (*graph)(struct cudnn_build *build, const void *problem);
+    /* Makes plans of the graph and keeps one. */
+    int (*choose)(const kg_backend *self, const kg_call *call, cudnnBackendDescriptor_t graph,
+                  struct cudnn_plan *ret_plan, kg_error *ret_error);
+};
+
+/* The pinned configuration where it can still be had, else one chosen anew: the identity, which it fills, shows the
+ * difference. Either way from the host's cache first, and kept there. */
+int cudnn_common_plan(const kg_backend *self, const kg_call *call, const struct cudnn_wanted *wanted,
+                      struct cudnn_plan *ret_plan, kg_identity *ret_identity, kg_error *ret_error);
+
+#endif

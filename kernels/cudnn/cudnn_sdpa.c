@@ -1,0 +1,35 @@
+/* cudnn_sdpa.c -- builds the operation graph of attention from single operations, which cuDNN fuses into one kernel.
+ *
+ * The operations are in cudnn_operations.c; a new score modifier goes there, beside the causal mask.
+ */
+#include "cudnn/cudnn_sdpa.h"
+#include "cudnn/cudnn_operations.h"
+
+static void attention(struct cudnn_graph *graph, const struct sdpa *p)
+{
+    cudnnDataType_t type = sdpa_tensor_dtype(p) == KG_F16 ? CUDNN_DATA_HALF : CUDNN_DATA_BFLOAT16;
+    struct cudnn_shape q_shape = cudnn_packed(p->B, p->H, p->S, p->D);
+    struct cudnn_shape kv_shape = cudnn_packed(p->B, sdpa_kv_heads(p), sdpa_kv_length(p), p->D);
+    struct cudnn_shape score_shape = cudnn_packed(p->B, p->H, p->S, sdpa_kv_length(p));
+    cudnnBackendDescriptor_t q, k, v, o, product, score;
+    q = cudnn_tensor(graph, cudnn_sdpa_id(SDPA_Q), type, q_shape, CUDNN_REAL);
+    k = cudnn_tensor(graph, cudnn_sdpa_id(SDPA_K), type, cudnn_transposed(kv_shape), CUDNN_REAL);
+    v = cudnn_tensor(graph, cudnn_sdpa_id(SDPA_V), type, kv_shape, CUDNN_REAL);
+    o = cudnn_tensor(graph, cudnn_sdpa_id(SDPA_O), type, q_shape, CUDNN_REAL);
+
+    product = cudnn_scratch(graph, CUDNN_DATA_FLOAT, score_shape);
+    cudnn_matmul(graph, q, k, product);
+    score = cudnn_map(graph, CUDNN_POINTWISE_MUL, product, cudnn_scalar(graph, CUDNN_SDPA_SCALE, CUDNN_BY_VALUE),
+                      score_shape);
+    if (p->causal)
+        score = cudnn_mask_causal(graph, score, score_shape, cudnn_scalar(graph, CUDNN_SDPA_HIDDEN, CUDNN_BY_VALUE));
+    /* The probabilities are rounded to the dtype of the inputs, as the second matmul needs them. */
+    cudnn_matmul(graph, cudnn_softmax(graph, score, score_shape, type), v, o);
+}
+
+cudnnBackendDescriptor_t cudnn_sdpa_graph(struct cudnn_build *build, const void *problem)
+{
+    struct cudnn_graph graph = { .build = build, .next_id = CUDNN_SDPA_FIRST_VIRTUAL };
+    attention(&graph, problem);
+    return cudnn_graph_finish(&graph);
+}

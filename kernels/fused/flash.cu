@@ -1,0 +1,570 @@
+/* flash.cu -- fused attention, forward: scores, softmax and output in one kernel, nothing of size S*Skv in memory.
+ *
+ * Runs on sm_80 and later: mma.sync m16n8k16, ldmatrix, cp.async. To add a tile shape: a line in TILES at the end,
+ * an id in flash.h, a row in flash.c's table. What each step was worth is in docs/kernels.md.
+ *
+ * A block owns ROWS query rows of one head and walks over the keys in steps of GROUPS * COLS. A warp owns STRIPS
+ * strips of 16 rows and COLS keys of the step. With GROUPS > 1 several warps share rows, each with keys of its own,
+ * and their results are joined at the end: short sequences have too few rows to fill the device otherwise.
+ */
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <float.h>
+#include <math_constants.h>
+
+#include "fused/flash.h"
+
+template <int D_, int WARPS_, int STRIPS_, int GROUPS_, int COLS_, bool KEEP_Q_, int BLOCKS_> struct flash_tile {
+    static constexpr int D = D_;           /* head dimension */
+    static constexpr int WARPS = WARPS_;   /* warps along the rows */
+    static constexpr int STRIPS = STRIPS_; /* 16-row strips of a warp: 2 halve the reads of shared memory */
+    static constexpr int GROUPS = GROUPS_;
+    static constexpr int COLS = COLS_;
+    static constexpr bool KEEP_Q = KEEP_Q_; /* Q in registers; else read again from shared memory at every step */
+    static constexpr int BLOCKS = BLOCKS_;  /* blocks that a multiprocessor shall hold */
+
+    static constexpr int ROWS = WARPS * STRIPS * 16;
+    static constexpr int THREADS = WARPS * GROUPS * 32;
+    static constexpr int ROW_BYTES = D * 2;
+    static constexpr int PIECES = ROW_BYTES / 16;
+    static constexpr bool SWIZZLED = PIECES % 8 == 0;
+    static constexpr int PITCH = ROW_BYTES + (SWIZZLED ? 0 : 16); /* from row to row in shared memory */
+    static constexpr int Q_BYTES = ROWS * PITCH;
+    static constexpr int KEYS = GROUPS * COLS;         /* of one step */
+    static constexpr int HALF_BYTES = KEYS * PITCH;    /* K or V of one step */
+    static constexpr int STAGE_BYTES = 2 * HALF_BYTES; /* K, then V */
+    static constexpr int SHARED_BYTES = Q_BYTES + 2 * STAGE_BYTES;
+    static_assert(SWIZZLED || PITCH / 16 % 2 == 1, "a piece of eight rows touches every bank once");
+    static_assert(SHARED_BYTES <= 99 * 1024, "what a block of sm_86 may have");
+};
+
+/* ---- one instruction each ----------------------------------------------------------------------------------- */
+
+__device__ __forceinline__ void copy_16_bytes(uint32_t shared, const void *global, bool inside)
+{
+    int bytes = inside ? 16 : 0; /* the rest becomes zeros */
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(shared), "l"(global), "r"(bytes)
+                 : "memory");
+}
+
+__device__ __forceinline__ void copies_commit()
+{
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+__device__ __forceinline__ void copies_wait()
+{
+    asm volatile("cp.async.wait_all;" ::: "memory");
+}
+
+/* Four 8x8 matrices; lane i gives the address of row i % 8 of matrix i / 8. */
+__device__ __forceinline__ void load_matrices(uint32_t (&r)[4], uint32_t shared)
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                 : "r"(shared)
+                 : "memory");
+}
+
+__device__ __forceinline__ void load_matrices_transposed(uint32_t (&r)[4], uint32_t shared)
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                 : "r"(shared)
+                 : "memory");
+}
+
+/* c[16, 8] += a[16, 16] * b[16, 8] */
+template <typename T>
+__device__ __forceinline__ void multiply_add(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1);
+
+template <>
+__device__ __forceinline__ void multiply_add<__half>(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1)
+{
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+template <>
+__device__ __forceinline__ void multiply_add<__nv_bfloat16>(float (&c)[4], const uint32_t (&a)[4], uint32_t b0,
+                                                            uint32_t b1)
+{
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+template <typename T> __device__ __forceinline__ uint32_t pack(float low, float high);
+
+template <> __device__ __forceinline__ uint32_t pack<__half>(float low, float high)
+{
+    uint32_t r;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));
+    return r;
+}
+
+template <> __device__ __forceinline__ uint32_t pack<__nv_bfloat16>(float low, float high)
+{
+    uint32_t r;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));
+    return r;
+}
+
+__device__ __forceinline__ float power_of_two(float x)
+{
+    float r;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+    return r;
+}
+
+/* Hides where x comes from, so that what is derived from it is not kept in registers from step to step. */
+__device__ __forceinline__ uint32_t forget_origin(uint32_t x)
+{
+    asm volatile("" : "+r"(x));
+    return x;
+}
+
+/* Tells the compiler what it cannot see, so that uniform registers hold what follows from x. */
+__device__ __forceinline__ int same_in_warp(int x)
+{
+    return __shfl_sync(~0u, x, 0);
+}
+
+/* A row of accumulators lies in four neighbouring lanes. */
+__device__ __forceinline__ float quad_max(float x)
+{
+    x = fmaxf(x, __shfl_xor_sync(~0u, x, 1));
+    return fmaxf(x, __shfl_xor_sync(~0u, x, 2));
+}
+
+__device__ __forceinline__ float quad_sum(float x)
+{
+    x += __shfl_xor_sync(~0u, x, 1);
+    return x + __shfl_xor_sync(~0u, x, 2);
+}
+
+/* ---- steps of the kernel ------------------------------------------------------------------------------------ */
+
+/* Where a row's 16-byte pieces lie in shared memory, so that eight lanes that read one piece of eight rows touch every
+ * bank once. Pieces that come in eights are permuted: piece c of row r is at c ^ (r % 8). Else they follow each other,
+ * and the rows are an odd number of pieces apart. */
+template <typename TILE> __device__ __forceinline__ uint32_t place(int row, int piece)
+{
+    return row * TILE::PITCH + (TILE::SWIZZLED ? (piece ^ (row & 7)) << 4 : piece << 4);
+}
+
+/* From the place of piece 0 or 1 to that of an even number of pieces further on, in the same row. */
+template <typename TILE> __device__ __forceinline__ uint32_t further(uint32_t address, int pieces)
+{
+    return TILE::SWIZZLED ? address ^ (pieces * 16) : address + pieces * 16;
+}
+
+/* copy_rows below, of PIECES pieces of a row from piece FIRST on: so many that the block's threads are whole rows */
+template <typename TILE, int ROWS, int FIRST, int PIECES>
+__device__ __forceinline__ void copy_pieces(uint32_t shared, const void *base, int64_t offset, int first, int end)
+{
+    constexpr int ROWS_AT_ONCE = TILE::THREADS / PIECES;
+    static_assert(TILE::THREADS % PIECES == 0 && (!TILE::SWIZZLED || ROWS_AT_ONCE % 8 == 0) &&
+                      (ROWS % ROWS_AT_ONCE == 0 || ROWS < ROWS_AT_ONCE),
+                  "a thread's place in a row never changes");
+    int thread = forget_origin(threadIdx.x), row = thread / PIECES, piece = FIRST + thread % PIECES;
+    if (ROWS < ROWS_AT_ONCE && row >= ROWS)
+        return;
+    shared += place<TILE>(row, piece);
+    const char *global = (const char *)base + (offset + (int64_t)(first + row) * TILE::ROW_BYTES + piece * 16);
+#pragma unroll
+    for (int i = 0; i < ROWS; i += ROWS_AT_ONCE) {
+        bool inside = first + row + i < end;
+        copy_16_bytes(shared + i * TILE::PITCH, inside ? global + i * TILE::ROW_BYTES : base, inside);
+    }
+}
+
+/* shared[0 .. ROWS, :] = source[first .. first + ROWS, :], zeros from row `end` on; source is at base + offset */
+template <typename TILE, int ROWS>
+__device__ __forceinline__ void copy_rows(uint32_t shared, const void *base, int64_t offset, int first, int end)
+{
+    constexpr int PIECES = TILE::PIECES, REST = PIECES % 8;
+    copy_pieces<TILE, ROWS, 0, PIECES - REST>(shared, base, offset, first, end);
+    if constexpr (REST > 0)
+        copy_pieces<TILE, ROWS, PIECES - REST, REST>(shared, base, offset, first, end);
+}
+
+/* Fragments of Q: rows of all strips, dims k*16 .. k*16+15. `address` is that of the lane, for k = 0. */
+template <typename TILE> __device__ __forceinline__ void load_q(uint32_t (&q)[TILE::STRIPS][4], uint32_t address, int k)
+{
+#pragma unroll
+    for (int strip = 0; strip < TILE::STRIPS; strip++)
+        load_matrices(q[strip], further<TILE>(address, k * 2) + strip * 16 * TILE::PITCH);
+}
+
+/* s[rows, COLS] = Q K^T */
+template <typename T, typename TILE>
+__device__ __forceinline__ void scores(float (&s)[TILE::STRIPS][TILE::COLS / 8][4],
+                                       const uint32_t (&kept)[TILE::KEEP_Q ? TILE::D / 16 : 1][TILE::STRIPS][4],
+                                       uint32_t q_address, uint32_t k_address)
+{
+#pragma unroll
+    for (int strip = 0; strip < TILE::STRIPS; strip++)
+#pragma unroll
+        for (int n = 0; n < TILE::COLS / 8; n++)
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                s[strip][n][i] = 0;
+#pragma unroll
+    for (int k = 0; k < TILE::D / 16; k++) {
+        uint32_t fresh[TILE::STRIPS][4];
+        if (!TILE::KEEP_Q)
+            load_q<TILE>(fresh, q_address, k);
+        const uint32_t(*q)[4] = TILE::KEEP_Q ? kept[TILE::KEEP_Q ? k : 0] : fresh;
+#pragma unroll
+        for (int n = 0; n < TILE::COLS / 8; n += 2) {
+            uint32_t keys[4];
+            load_matrices(keys, further<TILE>(k_address, k * 2) + n * 8 * TILE::PITCH);
+#pragma unroll
+            for (int strip = 0; strip < TILE::STRIPS; strip++) {
+                multiply_add<T>(s[strip][n], q[strip], keys[0], keys[1]);
+                multiply_add<T>(s[strip][n + 1], q[strip], keys[2], keys[3]);
+            }
+        }
+    }
+}
+
+/* Rows of a thread: strip * 16 + half * 8 + lane / 4; its columns: n * 8 + lane % 4 * 2 + {0, 1}. `left` keys are
+ * left from its first column on, and its first row sees `seen` of them. */
+template <typename TILE>
+__device__ __forceinline__ void mask(float (&s)[TILE::STRIPS][TILE::COLS / 8][4], int left, int seen)
+{
+#pragma unroll
+    for (int strip = 0; strip < TILE::STRIPS; strip++)
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            int visible = min(left, seen + strip * 16 + (i >> 1) * 8);
+#pragma unroll
+            for (int n = 0; n < TILE::COLS / 8; n++)
+                if (n * 8 + (i & 1) >= visible)
+                    s[strip][n][i] = -CUDART_INF_F;
+        }
+}
+
+/* A row's probabilities are 2^(s * scale - top), its sum is over this thread's columns only. */
+template <typename TILE> struct flash_rows {
+    float top[TILE::STRIPS][2];
+    float sum[TILE::STRIPS][2];
+    float o[TILE::STRIPS][TILE::D / 8][4];
+};
+
+/* `top` may lag behind the true maximum by a factor of 2^8, which neither the dtype nor the sum minds: the rescale,
+ * and the shuffles that find the maximum, then happen in the first step and hardly ever after. */
+template <typename TILE>
+__device__ __forceinline__ void raise_top(flash_rows<TILE> &rows, const float (&s)[TILE::STRIPS][TILE::COLS / 8][4],
+                                          float scale_log2)
+{
+    constexpr float SLACK = 8;
+    float top[TILE::STRIPS][2];
+    bool grown = false;
+#pragma unroll
+    for (int strip = 0; strip < TILE::STRIPS; strip++)
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            float max = fmaxf(s[strip][0][half * 2], s[strip][0][half * 2 + 1]);
+#pragma unroll
+            for (int n = 1; n < TILE::COLS / 8; n++)
+                max = fmaxf(max, fmaxf(s[strip][n][half * 2], s[strip][n][half * 2 + 1]));
+            top[strip][half] = max * scale_log2;
+            grown |= top[strip][half] > rows.top[strip][half] + SLACK;
+        }
+    if (!__any_sync(~0u, grown))
+        return;
+#pragma unroll
+    for (int strip = 0; strip < TILE::STRIPS; strip++)
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            float raised = fmaxf(quad_max(top[strip][half]), rows.top[strip][half]);
+            float factor = power_of_two(rows.top[strip][half] - raised);
+            rows.top[strip][half] = raised;
+            rows.sum[strip][half] *= factor;
+#pragma unroll
+            for (int n = 0; n < TILE::D / 8; n++) {
+                rows.o[strip][n][half * 2] *= factor;
+                rows.o[strip][n][half * 2 + 1] *= factor;
+            }
+        }
+}
+
+/* o[rows, D] += P V, 16 keys at a time: the accumulators of the scores are, once packed, the A operand. */
+template <typename T, typename TILE>
+__device__ __forceinline__ void output_add(flash_rows<TILE> &rows, const float (&s)[TILE::STRIPS][TILE::COLS / 8][4],
+                                           uint32_t v_address, float scale_log2)
+{
+#pragma unroll
+    for (int k = 0; k < TILE::COLS / 16; k++) {
+        uint32_t p[TILE::STRIPS][4];
+#pragma unroll
+        for (int strip = 0; strip < TILE::STRIPS; strip++)
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+                const float *pair = &s[strip][k * 2 + (i >> 1)][(i & 1) * 2];
+                float low = power_of_two(fmaf(pair[0], scale_log2, -rows.top[strip][i & 1]));
+                float high = power_of_two(fmaf(pair[1], scale_log2, -rows.top[strip][i & 1]));
+                rows.sum[strip][i & 1] += low + high;
+                p[strip][i] = pack<T>(low, high);
+            }
+#pragma unroll
+        for (int n = 0; n < TILE::D / 8; n += 2) {
+            uint32_t values[4];
+            load_matrices_transposed(values, further<TILE>(v_address, n) + k * 16 * TILE::PITCH);
+#pragma unroll
+            for (int strip = 0; strip < TILE::STRIPS; strip++) {
+                multiply_add<T>(rows.o[strip][n], p[strip], values[0], values[1]);
+                multiply_add<T>(rows.o[strip][n + 1], p[strip], values[2], values[3]);
+            }
+        }
+    }
+}
+
+/* Group 0 adds what the other groups found for the same rows: they leave it in shared memory, a word of each thread
+ * side by side. */
+template <typename TILE> __device__ __forceinline__ void join_groups(flash_rows<TILE> &rows, float *shared, int group)
+{
+    constexpr int THREADS = TILE::WARPS * 32, WORDS = sizeof(flash_rows<TILE>) / sizeof(float);
+    static_assert((TILE::GROUPS - 1) * THREADS * WORDS * sizeof(float) <= 2 * TILE::STAGE_BYTES, "room to join");
+    float *mine = shared + threadIdx.x % THREADS;
+    __syncthreads();
+    if (group > 0) {
+        float *words = mine + (group - 1) * WORDS * THREADS;
+#pragma unroll
+        for (int strip = 0; strip < TILE::STRIPS; strip++)
+#pragma unroll
+            for (int half = 0; half < 2; half++) {
+                *words = rows.top[strip][half], words += THREADS;
+                *words = rows.sum[strip][half], words += THREADS;
+#pragma unroll
+                for (int n = 0; n < TILE::D / 4; n++)
+                    *words = rows.o[strip][n / 2][half * 2 + n % 2], words += THREADS;
+            }
+    }
+    __syncthreads();
+    if (group > 0)
+        return;
+#pragma unroll
+    for (int other = 1; other < TILE::GROUPS; other++) {
+        const float *words = mine + (other - 1) * WORDS * THREADS;
+#pragma unroll
+        for (int strip = 0; strip < TILE::STRIPS; strip++)
+#pragma unroll
+            for (int half = 0; half < 2; half++) {
+                float top = fmaxf(rows.top[strip][half], words[0]);
+                float own = power_of_two(rows.top[strip][half] - top), its = power_of_two(words[0] - top);
+                rows.top[strip][half] = top;
+                rows.sum[strip][half] = rows.sum[strip][half] * own + words[THREADS] * its;
+                words += 2 * THREADS;
+#pragma unroll
+                for (int n = 0; n < TILE::D / 4; n++) {
+                    float &o = rows.o[strip][n / 2][half * 2 + n % 2];
+                    o = o * own + *words * its, words += THREADS;
+                }
+            }
+    }
+}
+
+/* o[first .. first + strips * 16, :] = rows / sum, through the warp's own rows of Q in shared memory, so that global
+ * memory gets whole rows. */
+template <typename T, typename TILE>
+__device__ __forceinline__ void store(flash_rows<TILE> &rows, unsigned char *shared, char *o, int count)
+{
+    int lane = threadIdx.x % 32;
+    __syncwarp(); /* every lane has its Q */
+#pragma unroll
+    for (int strip = 0; strip < TILE::STRIPS; strip++)
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            float sum = quad_sum(rows.sum[strip][half]);
+            float factor = sum == 0 ? 0 : 1 / sum; /* a row that sees no key gives zeros */
+            int row = strip * 16 + half * 8 + lane / 4;
+#pragma unroll
+            for (int n = 0; n < TILE::D / 8; n++)
+                *(uint32_t *)(shared + place<TILE>(row, n) + lane % 4 * 4) =
+                    pack<T>(rows.o[strip][n][half * 2] * factor, rows.o[strip][n][half * 2 + 1] * factor);
+        }
+    __syncwarp();
+#pragma unroll
+    for (int i = lane; i < TILE::STRIPS * 16 * TILE::PIECES; i += 32) {
+        int row = i / TILE::PIECES, piece = i % TILE::PIECES;
+        if (row < count)
+            *(uint4 *)(o + row * TILE::ROW_BYTES + piece * 16) = *(const uint4 *)(shared + place<TILE>(row, piece));
+    }
+}
+
+/* Which tile of which head: chunks of heads one after another, within a chunk tile by tile over all its heads, the
+ * last rows first, because with a causal mask they have the most keys. */
+__device__ __forceinline__ void find_work(const flash_args &args, int *ret_head, int *ret_tile)
+{
+    int chunk = blockIdx.x / (args.head_chunk * args.tiles);
+    int i = blockIdx.x - chunk * args.head_chunk * args.tiles;
+    int heads = min(args.head_chunk, args.heads - chunk * args.head_chunk);
+    *ret_head = same_in_warp(chunk * args.head_chunk + i % heads);
+    *ret_tile = same_in_warp(args.tiles - 1 - i / heads);
+}
+
+template <typename T, typename TILE>
+__global__ void __launch_bounds__(TILE::THREADS, TILE::BLOCKS) flash_kernel(const flash_args args)
+{
+    extern __shared__ __align__(1024) unsigned char shared[];
+    const uint32_t q_shared = (uint32_t)__cvta_generic_to_shared(shared), stages = q_shared + TILE::Q_BYTES;
+    const int lane = threadIdx.x % 32, warp_of_block = same_in_warp(threadIdx.x / 32);
+    const int warp = warp_of_block % TILE::WARPS, group = warp_of_block / TILE::WARPS;
+
+    int head, tile;
+    find_work(args, &head, &tile);
+    const int block_row = tile * TILE::ROWS, warp_row = block_row + warp * TILE::STRIPS * 16;
+    const int warp_end = warp_row + TILE::STRIPS * 16;
+    const int block_keys = args.causal ? min(args.Skv, block_row + TILE::ROWS) : args.Skv;
+    const int warp_keys = args.causal ? min(args.Skv, warp_end) : args.Skv;      /* seen by any row of the warp */
+    const int warp_clear = args.causal ? min(args.Skv, warp_row + 1) : args.Skv; /* seen by every row */
+    const int steps = (block_keys + TILE::KEYS - 1) / TILE::KEYS;
+
+    /* seek to q[b, h, 0, :] and o[b, h, 0, :], to k[b, h / group, 0, :] and v[b, h / group, 0, :] */
+    const int64_t q_offset = (int64_t)head * args.S * TILE::ROW_BYTES;
+    const int64_t k_offset = (int64_t)(head / args.group) * args.Skv * TILE::ROW_BYTES;
+    copy_rows<TILE, TILE::ROWS>(q_shared, args.q, q_offset, block_row, args.S);
+    copy_rows<TILE, TILE::KEYS>(stages, args.k, k_offset, 0, args.Skv);
+    copy_rows<TILE, TILE::KEYS>(stages + TILE::HALF_BYTES, args.v, k_offset, 0, args.Skv);
+    copies_commit();
+
+    /* Addresses of this lane's rows for ldmatrix; other pieces of the same row are `further`. */
+    const uint32_t q_address = q_shared + place<TILE>(warp * TILE::STRIPS * 16 + lane % 16, lane / 16);
+    const uint32_t k_lane = place<TILE>(group * TILE::COLS + lane % 8 + lane / 16 * 8, lane / 8 % 2);
+    const uint32_t v_lane = place<TILE>(group * TILE::COLS + lane % 16, lane / 16) + TILE::HALF_BYTES;
+
+    flash_rows<TILE> rows;
+#pragma unroll
+    for (int strip = 0; strip < TILE::STRIPS; strip++) {
+        rows.top[strip][0] = rows.top[strip][1] = -FLT_MAX; /* finite: differences of two stay numbers */
+        rows.sum[strip][0] = rows.sum[strip][1] = 0;
+#pragma unroll
+        for (int n = 0; n < TILE::D / 8; n++)
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                rows.o[strip][n][i] = 0;
+    }
+
+    uint32_t q_kept[TILE::KEEP_Q ? TILE::D / 16 : 1][TILE::STRIPS][4];
+    for (int step = 0; step < steps; step++) {
+        copies_wait();
+        __syncthreads(); /* this step's keys are here, and everyone is done with those of the step before */
+        if (step + 1 < steps) {
+            uint32_t stage = stages + ((step + 1) & 1) * TILE::STAGE_BYTES;
+            copy_rows<TILE, TILE::KEYS>(stage, args.k, k_offset, (step + 1) * TILE::KEYS, args.Skv);
+            copy_rows<TILE, TILE::KEYS>(stage + TILE::HALF_BYTES, args.v, k_offset, (step + 1) * TILE::KEYS, args.Skv);
+            copies_commit();
+        }
+        if (TILE::KEEP_Q && step == 0) {
+#pragma unroll
+            for (int i = 0; i < (TILE::KEEP_Q ? TILE::D / 16 : 1); i++)
+                load_q<TILE>(q_kept[i], q_address, i);
+        }
+        const int first_key = step * TILE::KEYS + group * TILE::COLS;
+        if (first_key >= warp_keys)
+            continue;
+
+        const uint32_t stage = stages + (step & 1) * TILE::STAGE_BYTES;
+        float s[TILE::STRIPS][TILE::COLS / 8][4];
+        scores<T, TILE>(s, q_kept, forget_origin(q_address), stage + forget_origin(k_lane));
+        if (first_key + TILE::COLS > warp_clear) {
+            int column = first_key + lane % 4 * 2, row = warp_row + lane / 4;
+            mask<TILE>(s, args.Skv - column, args.causal ? row + 1 - column : args.Skv);
+        }
+        raise_top<TILE>(rows, s, args.scale_log2);
+        output_add<T, TILE>(rows, s, stage + forget_origin(v_lane), args.scale_log2);
+    }
+
+    if (TILE::GROUPS > 1)
+        join_groups<TILE>(rows, (float *)(shared + TILE::Q_BYTES), group);
+    if (group == 0)
+        store<T, TILE>(rows, shared + warp * TILE::STRIPS * 16 * TILE::PITCH,
+                       (char *)args.o + q_offset + (int64_t)warp_row * TILE::ROW_BYTES, args.S - warp_row);
+}
+
+/* ---- what flash.c sees -------------------------------------------------------------------------------------- */
+
+template <typename T, typename TILE> static flash_kernel_info describe()
+{
+    return { (const void *)flash_kernel<T, TILE>, TILE::ROWS, TILE::THREADS, TILE::SHARED_BYTES };
+}
+
+/* Measured on an H200, see docs/kernels.md. Shared memory stays under the 99 KB of sm_86 and sm_89. */
+struct flash_tiles_64 { /*        D  warps strips groups cols keep Q blocks */
+    using split4 = flash_tile<64, 2, 1, 4, 32, true, 1>;
+    using split2 = flash_tile<64, 4, 1, 2, 64, true, 1>;
+    using rows64 = flash_tile<64, 4, 1, 1, 64, true, 4>;
+    using rows128 = flash_tile<64, 4, 2, 1, 64, true, 2>;
+};
+struct flash_tiles_80 {
+    using split4 = flash_tile<80, 2, 1, 4, 32, true, 1>;
+    using split2 = flash_tile<80, 4, 1, 2, 32, true, 1>;
+    using rows64 = flash_tile<80, 4, 1, 1, 64, true, 3>;
+    using rows128 = flash_tile<80, 4, 2, 1, 64, true, 2>;
+};
+struct flash_tiles_96 {
+    using split4 = flash_tile<96, 2, 1, 4, 16, true, 1>;
+    using split2 = flash_tile<96, 4, 1, 2, 32, true, 1>;
+    using rows64 = flash_tile<96, 4, 1, 1, 64, true, 3>;
+    using rows128 = flash_tile<96, 4, 2, 1, 64, false, 2>;
+};
+struct flash_tiles_128 {
+    using split4 = flash_tile<128, 2, 1, 4, 16, true, 1>;
+    using split2 = flash_tile<128, 4, 1, 2, 32, true, 1>;
+    using rows64 = flash_tile<128, 4, 1, 1, 64, true, 2>;
+    using rows128 = flash_tile<128, 4, 2, 1, 48, false, 2>;
+};
+
+template <typename T, typename TILES> static flash_kernel_info find(flash_tile_id tile)
+{
+    switch (tile) {
+    case FLASH_32_SPLIT4:
+        return describe<T, typename TILES::split4>();
+    case FLASH_64_SPLIT2:
+        return describe<T, typename TILES::split2>();
+    case FLASH_64:
+        return describe<T, typename TILES::rows64>();
+    case FLASH_128:
+        return describe<T, typename TILES::rows128>();
+    default:
+        return {};
+    }
+}
+
+extern "C" flash_kernel_info flash_kernel_find(flash_tile_id tile, int D, bool bf16)
+{
+    switch (D) {
+    case 64:
+        return bf16 ? find<__nv_bfloat16, flash_tiles_64>(tile) : find<__half, flash_tiles_64>(tile);
+    case 80:
+        return bf16 ? find<__nv_bfloat16, flash_tiles_80>(tile) : find<__half, flash_tiles_80>(tile);
+    case 96:
+        return bf16 ? find<__nv_bfloat16, flash_tiles_96>(tile) : find<__half, flash_tiles_96>(tile);
+    case 128:
+        return bf16 ? find<__nv_bfloat16, flash_tiles_128>(tile) : find<__half, flash_tiles_128>(tile);
+    default:
+        return {};
+    }
+}
+
+extern "C" int flash_kernel_prepare(const flash_kernel_info *kernel)
+{
+    cudaError_t status =
+        cudaFuncSetAttribute(kernel->function, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)kernel->shared_bytes);
+    (void)cudaGetLastError(); /* reported here, so not again by the next launch */
+    return status;
+}
+
+extern "C" int flash_kernel_launch(const flash_kernel_info *kernel, flash_args args, void *stream)
+{
+    void *list[] = { &args };
+    dim3 blocks((unsigned)args.tiles * (unsigned)args.heads), threads((unsigned)kernel->threads);
+    cudaError_t status =
+        cudaLaunchKernel(kernel->function, blocks, threads, list, kernel->shared_bytes, (cudaStream_t)stream);
+    cudaError_t last = cudaGetLastError();
+    return status != cudaSuccess ? status : last;
+}

@@ -1,0 +1,128 @@
+/* softmax.cu -- row softmax for the backend `math`: p = softmax(scale * scores), masked, in the dtype of the inputs.
+ *
+ * Two passes over a row: one finds its maximum and sum together, one writes. A warp takes a row of up to 1024 keys, a
+ * block a longer one. The row is read again from the cache, not kept: it may be of any length.
+ */
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <math_constants.h>
+
+#include "math/softmax.h"
+
+/* The maximum of what was seen, and the sum of 2^(x - top) over it. */
+struct softmax_row {
+    float top, sum;
+};
+
+__device__ __forceinline__ softmax_row join(softmax_row a, softmax_row b)
+{
+    float top = fmaxf(a.top, b.top);
+    if (top == -CUDART_INF_F)
+        return { top, 0 };
+    return { top, a.sum * exp2f(a.top - top) + b.sum * exp2f(b.top - top) };
+}
+
+/* Over the THREADS threads of a row; every one gets the result. */
+template <int THREADS> __device__ __forceinline__ softmax_row reduce(softmax_row row)
+{
+    for (int step = 16; step > 0; step /= 2)
+        row = join(row, { __shfl_xor_sync(~0u, row.top, step), __shfl_xor_sync(~0u, row.sum, step) });
+    if (THREADS == 32)
+        return row;
+    __shared__ softmax_row of_warp[THREADS / 32];
+    if (threadIdx.x % 32 == 0)
+        of_warp[threadIdx.x / 32] = row;
+    __syncthreads();
+    row = of_warp[0];
+    for (int i = 1; i < THREADS / 32; i++)
+        row = join(row, of_warp[i]);
+    return row;
+}
+
+__device__ __forceinline__ void store4(float *p, float4 x)
+{
+    *(float4 *)p = x;
+}
+
+__device__ __forceinline__ void store4(__half *p, float4 x)
+{
+    ((__half2 *)p)[0] = __floats2half2_rn(x.x, x.y);
+    ((__half2 *)p)[1] = __floats2half2_rn(x.z, x.w);
+}
+
+__device__ __forceinline__ void store4(__nv_bfloat16 *p, float4 x)
+{
+    ((__nv_bfloat162 *)p)[0] = __floats2bfloat162_rn(x.x, x.y);
+    ((__nv_bfloat162 *)p)[1] = __floats2bfloat162_rn(x.z, x.w);
+}
+
+/* Four scaled scores from column on, -inf where hidden. */
+__device__ __forceinline__ float4 load4(const float *scores, int column, int visible, float scale)
+{
+    float4 x = *(const float4 *)(scores + column);
+    x.x = column + 0 < visible ? x.x * scale : -CUDART_INF_F;
+    x.y = column + 1 < visible ? x.y * scale : -CUDART_INF_F;
+    x.z = column + 2 < visible ? x.z * scale : -CUDART_INF_F;
+    x.w = column + 3 < visible ? x.w * scale : -CUDART_INF_F;
+    return x;
+}
+
+template <typename T, int THREADS, int ROWS>
+__global__ void __launch_bounds__(THREADS *ROWS) softmax_kernel(const softmax_args args)
+{
+    int64_t r = (int64_t)blockIdx.x * ROWS + threadIdx.x / THREADS;
+    if (r >= args.rows)
+        return;
+    int first = threadIdx.x % THREADS * 4;
+    int visible = args.causal ? min(args.Skv, (int)(r % args.S) + 1) : args.Skv;
+
+    /* seek to scores[r, :] and p[r, :] */
+    const float *scores = args.scores + r * args.pitch;
+    T *p = (T *)args.p + r * args.pitch;
+
+    softmax_row row = { -CUDART_INF_F, 0 };
+    for (int column = first; column < visible; column += THREADS * 4) {
+        float4 x = load4(scores, column, visible, args.scale_log2);
+        float top = fmaxf(fmaxf(x.x, x.y), fmaxf(x.z, x.w));
+        row = join(row, { top, exp2f(x.x - top) + exp2f(x.y - top) + exp2f(x.z - top) + exp2f(x.w - top) });
+    }
+    row = reduce<THREADS>(row);
+
+    float factor = row.sum == 0 ? 0 : 1 / row.sum;
+    float top = row.top == -CUDART_INF_F ? 0 : row.top; /* a row that sees no key gives zeros */
+    for (int column = first; column < args.Skv; column += THREADS * 4) {
+        float4 x = make_float4(0, 0, 0, 0);
+        if (column < visible) {
+            x = load4(scores, column, visible, args.scale_log2);
+            x = make_float4(exp2f(x.x - top) * factor, exp2f(x.y - top) * factor, exp2f(x.z - top) * factor,
+                            exp2f(x.w - top) * factor);
+        }
+        store4(p + column, x);
+    }
+}
+
+template <typename T> static void launch(const softmax_args &args, cudaStream_t stream)
+{
+    if (args.Skv <= 1024)
+        softmax_kernel<T, 32, 8><<<(unsigned)((args.rows + 7) / 8), 256, 0, stream>>>(args);
+    else
+        softmax_kernel<T, 256, 1><<<(unsigned)args.rows, 256, 0, stream>>>(args);
+}
+
+extern "C" int softmax_launch(const softmax_args *args, int dtype, void *stream)
+{
+    switch (dtype) {
+    case 1: /* KG_F32 */
+        launch<float>(*args, (cudaStream_t)stream);
+        break;
+    case 2: /* KG_F16 */
+        launch<__half>(*args, (cudaStream_t)stream);
+        break;
+    case 3: /* KG_BF16 */
+        launch<__nv_bfloat16>(*args, (cudaStream_t)stream);
+        break;
+    default:
+        return cudaErrorInvalidValue;
+    }
+    return cudaGetLastError();
+}

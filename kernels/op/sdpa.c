@@ -1,0 +1,143 @@
+/* sdpa.c -- the op sdpa_forward: fields, tensors, and what one call costs. The semantics stand in sdpa.h.
+ *
+ * A new problem field is a member in sdpa.h and a line in `fields`; the references and each backend's supports() must
+ * then know it.
+ */
+#include "op/sdpa.h"
+#include "op/sdpa_reference.h"
+
+#include <math.h>
+
+#ifndef KG_WITH_CUDA
+#define KG_WITH_CUDA 0
+#endif
+
+/* 8 GiB of 16-bit elements, 16 GiB as the reference's floats. */
+static const int64_t tensor_count_max = INT64_C(1) << 32;
+
+#define FIELD(member, kind, low, high, text)                                                                           \
+    {                                                                                                                  \
+        .name = #member, .offset = offsetof(struct sdpa, member), .type = kind, .min = low, .max = high, .help = text  \
+    }
+
+static const kg_field fields[] = {
+    FIELD(B, KG_INT, 1, 65535, "batch size"),
+    FIELD(H, KG_INT, 1, 65535, "query heads"),
+    FIELD(Hkv, KG_INT, 0, 65535, "key heads, a divisor of H; 0: H"),
+    FIELD(S, KG_INT, 1, 1 << 20, "query length"),
+    FIELD(Skv, KG_INT, 0, 1 << 20, "key length; 0: S"),
+    FIELD(D, KG_INT, 1, 256, "head dimension"),
+    { .name = "dtype",
+      .offset = offsetof(struct sdpa, dtype),
+      .type = KG_CHOICE,
+      .choices = KG_DTYPE_NAMES,
+      .help = "of all four tensors: f16 or bf16; e4m3: q, k and v in 8 bits, o in f16" },
+    { .name = "causal", .offset = offsetof(struct sdpa, causal), .type = KG_BOOL, .help = "query i sees keys j <= i" },
+    FIELD(scale, KG_REAL, 0, 1024, "factor on the scores; 0: 1/sqrt(D)"),
+};
+
+_Static_assert(sizeof(enum kg_dtype) == sizeof(int), "KG_CHOICE reads an int");
+
+static int64_t query_rows(const struct sdpa *p)
+{
+    return p->B * p->H * p->S;
+}
+
+static int64_t key_rows(const struct sdpa *p)
+{
+    return p->B * sdpa_kv_heads(p) * sdpa_kv_length(p);
+}
+
+double sdpa_scale(const struct sdpa *p)
+{
+    return p->scale != 0 ? p->scale : 1 / sqrt((double)p->D);
+}
+
+double sdpa_visible_pairs(const struct sdpa *p)
+{
+    double S = (double)p->S, Skv = (double)sdpa_kv_length(p);
+    double pairs = S * Skv;
+    if (p->causal) {
+        double sloped = fmin(S, Skv); /* rows 0, 1, 2, … see 1, 2, 3, … keys, until there are no more keys */
+        pairs = sloped * (sloped + 1) / 2 + (S - sloped) * Skv;
+    }
+    return (double)(p->B * p->H) * pairs;
+}
+
+static int check(const void *problem, kg_error *ret_error)
+{
+    const struct sdpa *p = problem;
+    if (p->dtype != KG_F16 && p->dtype != KG_BF16 && p->dtype != KG_E4M3)
+        return kg_fail(ret_error, KG_EINVAL, "dtype must be f16, bf16 or e4m3");
+    if (p->H % sdpa_kv_heads(p) != 0)
+        return kg_fail(ret_error, KG_EINVAL, "H is %lld, not divisible by Hkv = %lld", (long long)p->H,
+                       (long long)sdpa_kv_heads(p));
+    if (query_rows(p) * p->D > tensor_count_max || key_rows(p) * p->D > tensor_count_max)
+        return kg_fail(ret_error, KG_EINVAL, "a tensor would have more than %lld elements",
+                       (long long)tensor_count_max);
+    return KG_OK;
+}
+
+static int tensors(const void *problem, kg_tensor ret_tensors[KG_MAX_TENSORS], int *ret_count)
+{
+    const struct sdpa *p = problem;
+    int64_t Hkv = sdpa_kv_heads(p), Skv = sdpa_kv_length(p);
+    enum kg_dtype dtype = sdpa_tensor_dtype(p);
+    kg_tensor q = { .name = "q", .dtype = dtype, .role = KG_INPUT, .rank = 4, .dims = { p->B, p->H, p->S, p->D } };
+    kg_tensor k = { .name = "k", .dtype = dtype, .role = KG_INPUT, .rank = 4, .dims = { p->B, Hkv, Skv, p->D } };
+    q.std = k.std = 1;
+    ret_tensors[SDPA_Q] = q;
+    ret_tensors[SDPA_K] = k;
+    ret_tensors[SDPA_V] = k;
+    ret_tensors[SDPA_V].name = "v";
+    ret_tensors[SDPA_O] = q;
+    ret_tensors[SDPA_O].name = "o";
+    ret_tensors[SDPA_O].role = KG_OUTPUT;
+    ret_tensors[SDPA_O].std = 0;
+    *ret_count = SDPA_TENSORS;
+    return KG_OK;
+}
+
+/* Two products, each a multiplication and an addition for every visible pair and element. Softmax is not counted. */
+static double flops(const void *problem)
+{
+    const struct sdpa *p = problem;
+    return 4 * sdpa_visible_pairs(p) * (double)p->D;
+}
+
+static double bytes(const void *problem)
+{
+    const struct sdpa *p = problem;
+    size_t in = kg_dtype_bytes(p->dtype), out = kg_dtype_bytes(sdpa_tensor_dtype(p));
+    return (double)(query_rows(p) + 2 * key_rows(p)) * (double)(p->D * (int64_t)in) +
+           (double)query_rows(p) * (double)(p->D * (int64_t)out);
+}
+
+/* A query is one row of Q: B * H * S of them. */
+static double queries(const void *problem)
+{
+    return (double)query_rows(problem);
+}
+
+/* A backend for 8-bit codes may multiply them as such. */
+static double peak_ratio(const void *problem)
+{
+    return ((const struct sdpa *)problem)->dtype == KG_E4M3 ? 2 : 1;
+}
+
+const kg_op sdpa_forward = {
+    .name = "sdpa_forward",
+    .help = "scaled dot-product attention, forward",
+    .problem_size = sizeof(struct sdpa),
+    .fields = KG_LIST(fields),
+    .check = check,
+    .tensors = tensors,
+    .reference_cpu = sdpa_reference_cpu,
+#if KG_WITH_CUDA
+    .reference_cuda = sdpa_reference_cuda,
+#endif
+    .flops = flops,
+    .bytes = bytes,
+    .queries = queries,
+    .peak_ratio = peak_ratio,
+};

@@ -1,0 +1,132 @@
+/* sdpa_fp8.c -- the op sdpa_fp8_forward: fields, tensors, and what one call costs. The semantics stand in sdpa_fp8.h.
+ *
+ * References, flops and queries are those of sdpa_forward, of the struct sdpa inside.
+ */
+#include "op/sdpa_fp8.h"
+#include "op/sdpa_reference.h"
+
+#ifndef KG_WITH_CUDA
+#define KG_WITH_CUDA 0
+#endif
+
+#define FIELD(member, kind, low, high, text)                                                                           \
+    {                                                                                                                  \
+        .name = #member, .offset = offsetof(struct sdpa_fp8, attention.member), .type = kind, .min = low, .max = high, \
+        .help = text                                                                                                   \
+    }
+
+static const kg_field fields[] = {
+    FIELD(B, KG_INT, 1, 65535, "batch size"),
+    FIELD(H, KG_INT, 1, 65535, "query heads"),
+    FIELD(Hkv, KG_INT, 0, 65535, "key heads, a divisor of H; 0: H"),
+    FIELD(S, KG_INT, 1, 1 << 20, "query length"),
+    FIELD(Skv, KG_INT, 0, 1 << 20, "key length; 0: S"),
+    FIELD(D, KG_INT, 1, 256, "head dimension"),
+    FIELD(causal, KG_BOOL, 0, 0, "query i sees keys j <= i"),
+    FIELD(scale, KG_REAL, 0, 1024, "factor on the scores; 0: 1/sqrt(D)"),
+    { .name = "o_scale",
+      .offset = offsetof(struct sdpa_fp8, o_scale),
+      .type = KG_REAL,
+      .min = 0x1p-20,
+      .max = 0x1p20,
+      .fallback = 128, /* inputs are within 4.9 standard deviations, so |V| < 2.5 and 448 / 2.5 > 128 */
+      .help = "factor on o before it is coded to e4m3" },
+};
+
+/* The same attention with inputs and output in FP16, for what sdpa_forward says of it. */
+static struct sdpa attention_of(const void *problem)
+{
+    struct sdpa attention = ((const struct sdpa_fp8 *)problem)->attention;
+    attention.dtype = KG_E4M3;
+    return attention;
+}
+
+static int check(const void *problem, kg_error *ret_error)
+{
+    const struct sdpa attention = attention_of(problem);
+    return sdpa_forward.check(&attention, ret_error);
+}
+
+static int tensors(const void *problem, kg_tensor ret_tensors[KG_MAX_TENSORS], int *ret_count)
+{
+    const struct sdpa attention = attention_of(problem);
+    int status = sdpa_forward.tensors(&attention, ret_tensors, ret_count);
+    if (status != KG_OK)
+        return status;
+    ret_tensors[SDPA_V].std = 0.5;
+    ret_tensors[SDPA_O].dtype = KG_E4M3;
+    ret_tensors[SDPA_O].unit = 1 / ((const struct sdpa_fp8 *)problem)->o_scale;
+    return KG_OK;
+}
+
+static double bytes(const void *problem)
+{
+    const struct sdpa_fp8_layout layout = sdpa_fp8_layout_of(problem);
+    return (double)(2 * layout.counts[SDPA_Q] + layout.counts[SDPA_K] + layout.counts[SDPA_V]);
+}
+
+struct sdpa_fp8_layout sdpa_fp8_layout_of(const struct sdpa_fp8 *p)
+{
+    const struct sdpa *a = &p->attention;
+    const int64_t keys = a->B * sdpa_kv_heads(a) * sdpa_kv_length(a) * a->D;
+    struct sdpa_fp8_layout layout = { .counts = { [SDPA_Q] = a->B * a->H * a->S * a->D, keys, keys } };
+    for (int t = SDPA_Q; t < SDPA_O; t++) {
+        layout.codes[t] = layout.bytes;
+        layout.bytes += ((size_t)layout.counts[t] + 255) / 256 * 256;
+    }
+    for (int t = SDPA_Q; t < SDPA_O; t++) {
+        layout.descales[t] = layout.bytes;
+        layout.bytes += 256;
+    }
+    return layout;
+}
+
+static int reference_cpu(const void *problem, const kg_tensor *call, kg_error *ret_error)
+{
+    const struct sdpa attention = attention_of(problem);
+    return sdpa_reference_cpu(&attention, call, ret_error);
+}
+
+#if KG_WITH_CUDA
+static int reference_cuda(const void *problem, const kg_device *device, const kg_tensor *call, void *stream,
+                          kg_error *ret_error)
+{
+    const struct sdpa attention = attention_of(problem);
+    return sdpa_reference_cuda(&attention, device, call, stream, ret_error);
+}
+#endif
+
+static double flops(const void *problem)
+{
+    const struct sdpa attention = attention_of(problem);
+    return sdpa_forward.flops(&attention);
+}
+
+static double queries(const void *problem)
+{
+    const struct sdpa attention = attention_of(problem);
+    return sdpa_forward.queries(&attention);
+}
+
+static double peak_ratio(const void *problem)
+{
+    const struct sdpa attention = attention_of(problem);
+    return sdpa_forward.peak_ratio(&attention);
+}
+
+const kg_op sdpa_fp8_forward = {
+    .name = "sdpa_fp8_forward",
+    .help = "scaled dot-product attention, forward, in e4m3 with a scale a tensor",
+    .problem_size = sizeof(struct sdpa_fp8),
+    .fields = KG_LIST(fields),
+    .check = check,
+    .tensors = tensors,
+    .reference_cpu = reference_cpu,
+#if KG_WITH_CUDA
+    .reference_cuda = reference_cuda,
+#endif
+    .flops = flops,
+    .bytes = bytes,
+    .queries = queries,
+    .peak_ratio = peak_ratio,
+};

@@ -1,0 +1,10 @@
+/* pathology_variants.c -- the backends of the suite `pathology`: a binary of pathology.cu for each name of PATHOLOGIES.
+ *
+ * To plant another: a line there, a switch in pathology.cu, its flag in meson.build under the same name, and lines in
+ * sdpa.h, no_cuda.c and suites/pathology.c.
+ */
+#include "pathology/pathology.h"
+#include "op/sdpa.h"
+
+#define BACKEND(id, its_help) const kg_backend pathology_##id = PATHOLOGY_BACKEND(id, id, its_help);
+PATHOLOGIES(BACKEND)

@@ -1,0 +1,210 @@
+/* run.c -- `kgate run`: correctness, rounds of timing, verdicts, bless, reports, exit status. */
+#include "commands/commands.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "run/bless.h"
+#include "run/lost.h"
+#include "run/process.h"
+#include "reports/report.h"
+#include "run/rounds.h"
+#include "run/schedule.h"
+#include "judge/verdict.h"
+
+/* ---- verdicts ---- */
+
+/* Of a case that the run did not get through: what is known of it does not decide it. */
+static void leave_undecided(const struct kg_session *s, struct kg_result *r)
+{
+    char found[sizeof r->reason];
+    snprintf(found, sizeof found, "%s", r->reason);
+    r->verdict = KG_UNSURE;
+    r->stopped = true;
+    if (!r->compared)
+        snprintf(r->reason, sizeof r->reason, "the run was stopped (%s) before its output was compared",
+                 s->run.partial);
+    else if (!r->n_blocks)
+        snprintf(r->reason, sizeof r->reason, "the run was stopped (%s) before its time was measured; right",
+                 s->run.partial);
+    else
+        snprintf(r->reason, sizeof r->reason, "the run was stopped (%s) before its time was decided; so far: %.500s",
+                 s->run.partial, found);
+}
+
+static void judge_all(struct kg_rounds *rounds)
+{
+    struct kg_session *s = rounds->session;
+    for (size_t i = 0; i < s->n_results; i++) {
+        struct kg_result *r = &s->results[i];
+        kg_result_summarise(r, &s->device);
+        const struct kg_policy policy = kg_schedule_policy(s, r);
+        bool more = kg_verdict_decide(r, kg_schedule_golden(s, r), &policy);
+        if (!rounds->stopped || r->outcome != KG_RAN)
+            continue;
+        bool right = r->compared && kg_gate_marks_all(r->marks);
+        if (!r->compared || (right && rounds->open[i] && (more || !r->n_blocks)))
+            leave_undecided(s, r);
+    }
+}
+
+/* What was not reached keeps a partial run from being a success, whatever it is allowed. */
+static int status_of(const struct kg_run *run)
+{
+    int status = kg_verdict_status(run->counts, run->allow_undecided && !*run->partial);
+    return *run->partial && (status == 0 || status == 77) ? 4 : status;
+}
+
+static void count(struct kg_session *s)
+{
+    memset(s->run.counts, 0, sizeof s->run.counts);
+    for (size_t i = 0; i < s->n_results; i++)
+        s->run.counts[s->results[i].verdict]++;
+    s->run.status = status_of(&s->run);
+    s->run.results = s->results;
+    s->run.n_results = s->n_results;
+}
+
+/* Device states of the first and the last block, and the contract of the first timed case. */
+static void describe_timing(struct kg_session *s, const bool *timed)
+{
+    bool first = true;
+    for (size_t i = 0; i < s->n_results; i++) {
+        const struct kg_result *r = &s->results[i];
+        if (!timed[i] || !r->n_blocks)
+            continue;
+        s->run.state_after = r->blocks[r->n_blocks - 1].after;
+        if (!first)
+            continue;
+        const struct kg_timing timing = kg_timing_of(r->of.suite, r->of.kind, &s->options->timing);
+        s->run.contract = kg_timing_contract(&timing);
+        s->run.warmup_iters = timing.timer == KG_TIMER_EVENT ? timing.warmup : 0;
+        s->run.timed_iters = timing.timer == KG_TIMER_EVENT ? timing.samples : 0;
+        s->run.state_before = r->blocks[0].before;
+        first = false;
+    }
+}
+
+/* ---- output ---- */
+
+static int print(const struct kg_session *s, kg_error *ret_error)
+{
+    const struct kg_options *o = s->options;
+    const struct kg_terminal_options terminal = {
+        .color = o->color == KG_COLOR_ALWAYS || (o->color == KG_COLOR_AUTO && isatty(STDOUT_FILENO)),
+        .verbose = o->verbose,
+    };
+    if (o->format == KG_FORMAT_TAP)
+        return kg_report_tap(&s->run, stdout, ret_error);
+    if (o->format == KG_FORMAT_JSON)
+        return kg_report_json(&s->run, stdout, ret_error);
+    return kg_report_terminal(&s->run, &terminal, stdout, ret_error);
+}
+
+/* results/latest points at the newest run; a folder that cannot hold a link does without. */
+static void link_latest(const struct kg_session *s)
+{
+    char path[KG_PATH_SIZE + 16], temporary[KG_PATH_SIZE + 32];
+    snprintf(path, sizeof path, "%s/latest", s->options->output);
+    snprintf(temporary, sizeof temporary, "%s.%d", path, (int)getpid());
+    if (symlink(s->run.id, temporary) == 0 && rename(temporary, path) != 0)
+        unlink(temporary);
+}
+
+static int report(const struct kg_session *s, kg_error *ret_error)
+{
+    int status = kg_report_folder(&s->run, s->folder, ret_error);
+    if (!status) {
+        link_latest(s);
+        status = print(s, ret_error);
+    }
+    if (!status && s->options->junit)
+        status = kg_report_junit_file(&s->run, s->options->junit, ret_error);
+    return status;
+}
+
+/* ---- the command ---- */
+
+/* `auto` is judged by what was just blessed. */
+static void judge_resolved(struct kg_rounds *rounds)
+{
+    struct kg_session *s = rounds->session;
+    for (size_t i = 0; i < s->n_results; i++) {
+        struct kg_result *result = &s->results[i];
+        const struct kg_policy policy = kg_schedule_policy(s, result);
+        if (rounds->timed[i] && strcmp(result->backend, result->of.backend->name))
+            kg_verdict_decide(result, kg_schedule_golden(s, result), &policy);
+    }
+}
+
+/* Half of the blocks would make a golden of another quality: a run that was stopped writes none. */
+static int bless(struct kg_rounds *rounds, kg_error *ret_error)
+{
+    struct kg_session *s = rounds->session;
+    if (rounds->stopped) {
+        fprintf(stderr, "kgate: not blessed: the run was stopped (%s)\n", s->run.partial);
+        return KG_OK;
+    }
+    int status = kg_bless(s, rounds->timed, stderr, ret_error);
+    if (!status)
+        judge_resolved(rounds);
+    return status;
+}
+
+/* Blessing, when asked for, and what the run comes to. */
+static int conclude(struct kg_rounds *rounds, kg_error *ret_error)
+{
+    struct kg_session *s = rounds->session;
+    kg_error refused = { 0 };
+    if (rounds->stopped)
+        kg_stop_why(&rounds->stop, s->run.partial, sizeof s->run.partial);
+    judge_all(rounds);
+    int status = s->options->bless ? bless(rounds, &refused) : KG_OK;
+    count(s);
+    describe_timing(s, rounds->timed);
+    if (status) {
+        fprintf(stderr, "kgate: %s\n", refused.text);
+        if (s->run.status != 1)
+            s->run.status = 2;
+    }
+    return report(s, ret_error);
+}
+
+static void say_beforehand(const struct kg_session *s)
+{
+    const struct kg_options *o = s->options;
+    if (s->n_other_kind && o->format == KG_FORMAT_TEXT)
+        fprintf(stderr, "kgate: %zu cases are for the %s (--device)\n", s->n_other_kind,
+                s->device.kind == KG_CUDA ? "CPU" : "GPU");
+    if (s->run.allow_undecided && !o->allow_undecided && !o->bless)
+        fprintf(stderr,
+                "kgate: %s has no golden file yet: times are measured and judged by nothing (--allow-undecided=new)\n",
+                s->device.arch);
+}
+
+int kg_command_run(const struct kg_options *options, kg_error *ret_error)
+{
+    struct kg_session session;
+    struct kg_rounds rounds = { 0 };
+    int exit_status = 2;
+    int status = kg_session_open(&session, options, ret_error);
+    if (!status && options->bless)
+        status = kg_bless_check(&session, ret_error);
+    if (!status)
+        status = kg_lost_add(&session, ret_error);
+    if (!status)
+        status = kg_rounds_init(&rounds, &session, ret_error);
+    if (!status) {
+        double started_s = kg_process_now_s(); /* waiting for the device is not the run's time */
+        say_beforehand(&session);
+        status = kg_rounds_run(&rounds, ret_error);
+        session.run.seconds = kg_process_now_s() - started_s;
+    }
+    if (!status)
+        status = conclude(&rounds, ret_error);
+    if (!status)
+        exit_status = session.run.status;
+    kg_rounds_done(&rounds);
+    kg_session_done(&session);
+    return exit_status;
+}

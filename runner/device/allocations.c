@@ -1,0 +1,41 @@
+/* allocations.c -- a list of pointers. Few at a time (a fixture's tensors, their rings), so a search is a loop. */
+#include "device/allocations.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+int kg_allocations_reserve(struct kg_allocations *allocations, kg_error *ret_error)
+{
+    if (allocations->count < allocations->capacity)
+        return KG_OK;
+    size_t capacity = allocations->capacity ? 2 * allocations->capacity : 32;
+    void **items = realloc(allocations->items, capacity * sizeof *items);
+    if (!items)
+        return kg_fail(ret_error, KG_ENOMEM, "no host memory for a list of %zu buffers", capacity);
+    allocations->items = items;
+    allocations->capacity = capacity;
+    return KG_OK;
+}
+
+void kg_allocations_add(struct kg_allocations *allocations, void *data)
+{
+    assert(allocations->count < allocations->capacity);
+    allocations->items[allocations->count++] = data;
+}
+
+bool kg_allocations_remove(struct kg_allocations *allocations, const void *data)
+{
+    for (size_t i = 0; i < allocations->count; i++) {
+        if (allocations->items[i] == data) {
+            allocations->items[i] = allocations->items[--allocations->count];
+            return true;
+        }
+    }
+    return false;
+}
+
+void kg_allocations_done(struct kg_allocations *allocations)
+{
+    free(allocations->items);
+    *allocations = (struct kg_allocations){ 0 };
+}

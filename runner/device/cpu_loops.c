@@ -1,0 +1,93 @@
+/* cpu_loops.c -- the CPU's loops, one for each kernel of device_kernels.cu; what an element gets is in random.h and
+ * tally.h, shared by both. A new dtype gets a branch in fill, for inputs, and in load. */
+#include "device/cpu_loops.h"
+#include "base/random.h"
+#include "device/error_sums.h"
+
+#include <assert.h>
+#include <string.h>
+
+void kg_cpu_fill(const kg_tensor *tensor, uint64_t seed, uint32_t ordinal)
+{
+    int64_t count = kg_tensor_count(tensor);
+    uint64_t key = kg_random_key(seed, ordinal);
+    float scale = kg_random_scale(tensor->std != 0 ? tensor->std : 1);
+    float *f32 = tensor->data;
+    uint16_t *half = tensor->data;
+#pragma omp parallel for
+    for (int64_t i = 0; i < count; i++) {
+        float value = kg_random_value(key, (uint64_t)i, scale);
+        if (tensor->dtype == KG_F32)
+            f32[i] = value;
+        else
+            half[i] = tensor->dtype == KG_F16 ? kg_f16_from_float(value) : kg_bf16_from_float(value);
+    }
+}
+
+uint64_t kg_cpu_count_changed(const void *data, size_t bytes, uint8_t value)
+{
+    const uint8_t *byte = data;
+    uint64_t changed = 0;
+#pragma omp parallel for reduction(+ : changed) if (bytes > 65536)
+    for (size_t i = 0; i < bytes; i++)
+        changed += byte[i] != value;
+    return changed;
+}
+
+uint64_t kg_cpu_digest(const void *data, size_t bytes)
+{
+    const uint8_t *byte = data;
+    size_t words = bytes / 8;
+    uint64_t sum = 0;
+#pragma omp parallel for reduction(+ : sum) if (bytes > 65536)
+    for (size_t i = 0; i < words; i++) {
+        uint64_t word;
+        memcpy(&word, byte + 8 * i, sizeof word);
+        sum += kg_digest_word(word, i);
+    }
+    if (bytes % 8) {
+        uint64_t word = 0;
+        memcpy(&word, byte + 8 * words, bytes % 8);
+        sum += kg_digest_word(word, words);
+    }
+    return sum;
+}
+
+static float load(const kg_tensor *tensor, int64_t index, bool *ret_unwritten)
+{
+    if (tensor->dtype == KG_F32) {
+        float value = ((const float *)tensor->data)[index];
+        *ret_unwritten = kg_float_bits(value) == 0xffffffff;
+        return value;
+    }
+    if (tensor->dtype == KG_E4M3) {
+        uint8_t byte = ((const uint8_t *)tensor->data)[index];
+        *ret_unwritten = byte == 0xff;
+        return kg_float_from_e4m3(byte);
+    }
+    uint16_t half = ((const uint16_t *)tensor->data)[index];
+    *ret_unwritten = half == 0xffff;
+    return tensor->dtype == KG_F16 ? kg_float_from_f16(half) : kg_float_from_bf16(half);
+}
+
+void kg_cpu_compare(const kg_tensor *got, const kg_tensor *expected, const kg_gates *gates,
+                    struct kg_figures *ret_figures)
+{
+    assert(expected->dtype == KG_F32);
+    int64_t count = kg_tensor_count(got), part_size = (count + KG_TALLY_PARTS - 1) / KG_TALLY_PARTS;
+    struct kg_tally_limits limits = { gates->bad_abs, gates->bad_rel };
+    struct kg_tally parts[KG_TALLY_PARTS];
+    float unit = kg_tensor_unit(got);
+#pragma omp parallel for
+    for (int part = 0; part < KG_TALLY_PARTS; part++) {
+        int64_t first = part * part_size, end = first + part_size < count ? first + part_size : count;
+        struct kg_tally tally = { 0 };
+        for (int64_t i = first; i < end; i++) {
+            bool unwritten;
+            float value = load(got, i, &unwritten) * unit;
+            kg_tally_add(&tally, (uint64_t)i, value, ((const float *)expected->data)[i], unwritten, &limits);
+        }
+        parts[part] = tally;
+    }
+    kg_tally_finish(parts, KG_TALLY_PARTS, ret_figures);
+}

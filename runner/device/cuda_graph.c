@@ -1,0 +1,157 @@
+/* cuda_graph.c -- reads a captured graph: how many nodes of which sort, and the kernels' names. Names come from the
+ * driver, so kernels that a library compiled at run time are named too; its functions are found through the runtime. */
+#include "device/device_cuda.h"
+
+#include <cuda.h>
+#include <cudaTypedefs.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct driver {
+    PFN_cuGraphKernelNodeGetParams_v12000 node_params;
+    PFN_cuFuncGetName_v12030 function_name;
+    PFN_cuKernelGetName_v12030 kernel_name;
+};
+
+static int find(const char *name, unsigned int version, void *ret_function, kg_error *ret_error)
+{
+    void *symbol = NULL;
+    enum cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+    cudaError_t status = cudaGetDriverEntryPointByVersion(name, &symbol, version, cudaEnableDefault, &found);
+    int rc = kg_cuda_check(status, name, ret_error);
+    if (rc == KG_OK && (found != cudaDriverEntryPointSuccess || !symbol))
+        rc = kg_fail(ret_error, KG_EDEVICE, "the driver has no %s", name);
+    if (rc == KG_OK)
+        memcpy(ret_function, &symbol, sizeof symbol);
+    return rc;
+}
+
+static int find_driver(struct driver *driver, kg_error *ret_error)
+{
+    int rc = find("cuGraphKernelNodeGetParams", 12000, &driver->node_params, ret_error);
+    if (rc == KG_OK)
+        rc = find("cuFuncGetName", 12030, &driver->function_name, ret_error);
+    if (rc == KG_OK)
+        rc = find("cuKernelGetName", 12030, &driver->kernel_name, ret_error);
+    return rc;
+}
+
+static int add_kernel(const struct driver *driver, cudaGraphNode_t node, struct kg_launch_info *info,
+                      kg_error *ret_error)
+{
+    CUDA_KERNEL_NODE_PARAMS_v2 params = { 0 };
+    const char *name = NULL;
+    CUresult status = driver->node_params(node, &params);
+    if (status == CUDA_SUCCESS)
+        status = params.func ? driver->function_name(&name, params.func) : driver->kernel_name(&name, params.kern);
+    if (status != CUDA_SUCCESS || !name)
+        return kg_fail(ret_error, KG_EDEVICE, "the driver does not name a kernel of the graph: CUDA error %d",
+                       (int)status);
+    info->kernels++;
+    if (info->n_names < KG_MAX_KERNELS)
+        (void)snprintf(info->names[info->n_names++], sizeof info->names[0], "%s", name);
+    return KG_OK;
+}
+
+static int add_node(const struct driver *driver, cudaGraphNode_t node, struct kg_launch_info *info, kg_error *ret_error)
+{
+    enum cudaGraphNodeType type;
+    int rc = kg_cuda_check(cudaGraphNodeGetType(node, &type), "type of a graph's node", ret_error);
+    if (rc < 0)
+        return rc;
+    cudaGraph_t child;
+    switch (type) {
+    case cudaGraphNodeTypeKernel:
+        return add_kernel(driver, node, info, ret_error);
+    case cudaGraphNodeTypeMemcpy:
+    case cudaGraphNodeTypeMemset:
+    case cudaGraphNodeTypeMemAlloc:
+    case cudaGraphNodeTypeMemFree:
+        info->memory_nodes++;
+        return KG_OK;
+    case cudaGraphNodeTypeGraph:
+        rc = kg_cuda_check(cudaGraphChildGraphNodeGetGraph(node, &child), "child graph", ret_error);
+        return rc < 0 ? rc : kg_cuda_graph_walk(child, info, ret_error);
+    default:
+        info->other_nodes++;
+        return KG_OK;
+    }
+}
+
+struct edges {
+    size_t count;
+    cudaGraphNode_t *from, *to;
+    cudaGraphEdgeData *data; /* asked for because a query without it fails where an edge is a programmatic one */
+};
+
+static int read_edges(cudaGraph_t graph, struct edges *edges, kg_error *ret_error)
+{
+    int rc = kg_cuda_check(cudaGraphGetEdges(graph, NULL, NULL, NULL, &edges->count), "edges of a graph", ret_error);
+    if (rc < 0 || edges->count == 0)
+        return rc;
+    edges->from = calloc(edges->count, sizeof *edges->from);
+    edges->to = calloc(edges->count, sizeof *edges->to);
+    edges->data = calloc(edges->count, sizeof *edges->data);
+    if (!edges->from || !edges->to || !edges->data)
+        return kg_fail(ret_error, KG_ENOMEM, "no host memory for %zu edges of a graph", edges->count);
+    return kg_cuda_check(cudaGraphGetEdges(graph, edges->from, edges->to, edges->data, &edges->count),
+                         "edges of a graph", ret_error);
+}
+
+static void edges_done(struct edges *edges)
+{
+    free(edges->from);
+    free(edges->to);
+    free(edges->data);
+}
+
+static bool waits(cudaGraphNode_t node, const struct edges *edges, cudaGraphNode_t *pending, size_t n_pending)
+{
+    for (size_t i = 0; i < edges->count; i++)
+        for (size_t k = 0; edges->to[i] == node && k < n_pending; k++)
+            if (pending[k] == edges->from[i])
+                return true;
+    return false;
+}
+
+/* Launch order: at each step the first node left that no other node left precedes. */
+static void sort_nodes(cudaGraphNode_t *nodes, size_t count, const struct edges *edges)
+{
+    for (size_t done = 0; done < count; done++) {
+        size_t next = done;
+        while (next + 1 < count && waits(nodes[next], edges, nodes + done, count - done))
+            next++;
+        cudaGraphNode_t node = nodes[next];
+        memmove(nodes + done + 1, nodes + done, (next - done) * sizeof *nodes);
+        nodes[done] = node;
+    }
+}
+
+int kg_cuda_graph_walk(cudaGraph_t graph, struct kg_launch_info *info, kg_error *ret_error)
+{
+    struct driver driver;
+    struct edges edges = { 0 };
+    cudaGraphNode_t *nodes = NULL;
+    size_t count = 0;
+    int rc = find_driver(&driver, ret_error);
+    if (rc == KG_OK)
+        rc = kg_cuda_check(cudaGraphGetNodes(graph, NULL, &count), "nodes of a graph", ret_error);
+    if (rc < 0 || count == 0)
+        return rc;
+    nodes = calloc(count, sizeof *nodes);
+    if (!nodes) {
+        rc = kg_fail(ret_error, KG_ENOMEM, "no host memory for %zu nodes of a graph", count);
+        goto out;
+    }
+    rc = kg_cuda_check(cudaGraphGetNodes(graph, nodes, &count), "nodes of a graph", ret_error);
+    if (rc == KG_OK)
+        rc = read_edges(graph, &edges, ret_error);
+    if (rc == KG_OK)
+        sort_nodes(nodes, count, &edges);
+    for (size_t i = 0; rc == KG_OK && i < count; i++)
+        rc = add_node(&driver, nodes[i], info, ret_error);
+out:
+    edges_done(&edges);
+    free(nodes);
+    return rc;
+}

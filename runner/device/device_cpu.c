@@ -1,0 +1,284 @@
+/* device_cpu.c -- the CPU as a device: host memory, loops of cpu_loops.c, windows timed by the monotonic clock. */
+#include "device/allocations.h"
+#include "device/cpu_info.h"
+#include "device/cpu_loops.h"
+#include "device/device.h"
+#include "device/window.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct cpu_context {
+    kg_context base;
+    struct kg_allocations allocations;
+    double tick_us;
+    struct {
+        double us[KG_MAX_BATCH];
+        int count;
+    } flying[KG_MAX_FLYING]; /* batches that have run, the oldest first */
+    int n_flying;
+};
+
+static struct cpu_context *cpu(kg_context *context)
+{
+    return (struct cpu_context *)context;
+}
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Reads the clock in a row, for 20 ms at most, and keeps the smallest step that was not zero. */
+static double measure_tick_us(void)
+{
+    int64_t tick_ns = INT64_MAX, start_ns = now_ns(), last_ns = start_ns;
+    for (int steps = 0; steps < 20000 && last_ns - start_ns < 20000000;) {
+        int64_t time_ns = now_ns(), step_ns = time_ns - last_ns;
+        last_ns = time_ns;
+        if (step_ns <= 0)
+            continue;
+        tick_ns = step_ns < tick_ns ? step_ns : tick_ns;
+        steps++;
+    }
+    return (double)tick_ns * 1e-3;
+}
+
+static void cpu_close(kg_context *context)
+{
+    if (!context)
+        return;
+    for (size_t i = 0; i < cpu(context)->allocations.count; i++)
+        free(cpu(context)->allocations.items[i]);
+    kg_allocations_done(&cpu(context)->allocations);
+    free(context);
+}
+
+static int cpu_allocate(kg_context *context, size_t bytes, void **ret_data, kg_error *ret_error)
+{
+    void *data;
+    int rc = kg_allocations_reserve(&cpu(context)->allocations, ret_error);
+    if (rc < 0)
+        return rc;
+    if (posix_memalign(&data, 256, bytes ? bytes : 1) != 0)
+        return kg_fail(ret_error, KG_ENOMEM, "no host memory for a buffer of %zu bytes", bytes);
+    kg_allocations_add(&cpu(context)->allocations, data);
+    *ret_data = data;
+    return KG_OK;
+}
+
+static void cpu_release(kg_context *context, void *data)
+{
+    if (data && kg_allocations_remove(&cpu(context)->allocations, data))
+        free(data);
+}
+
+static int cpu_copy(kg_context *context, void *to, const void *from, size_t bytes, kg_error *ret_error)
+{
+    (void)context;
+    (void)ret_error;
+    memcpy(to, from, bytes);
+    return KG_OK;
+}
+
+static int cpu_fill(kg_context *context, const kg_tensor *tensor, uint64_t seed, uint32_t ordinal, kg_error *ret_error)
+{
+    (void)context;
+    (void)ret_error;
+    kg_cpu_fill(tensor, seed, ordinal);
+    return KG_OK;
+}
+
+static int cpu_paint(kg_context *context, void *data, size_t bytes, uint8_t value, kg_error *ret_error)
+{
+    (void)context;
+    (void)ret_error;
+    memset(data, value, bytes);
+    return KG_OK;
+}
+
+static int cpu_count_changed(kg_context *context, const struct kg_span *spans, int count, uint8_t value,
+                             uint64_t *ret_counts, kg_error *ret_error)
+{
+    (void)context;
+    (void)ret_error;
+    for (int i = 0; i < count; i++)
+        ret_counts[i] = kg_cpu_count_changed(spans[i].data, spans[i].bytes, value);
+    return KG_OK;
+}
+
+static int cpu_digest(kg_context *context, const void *data, size_t bytes, uint64_t *ret_digest, kg_error *ret_error)
+{
+    (void)context;
+    (void)ret_error;
+    *ret_digest = kg_cpu_digest(data, bytes);
+    return KG_OK;
+}
+
+static int cpu_compare(kg_context *context, const kg_tensor *got, const kg_tensor *expected, const kg_gates *gates,
+                       struct kg_figures *ret_figures, kg_error *ret_error)
+{
+    (void)context;
+    (void)ret_error;
+    kg_cpu_compare(got, expected, gates, ret_figures);
+    return KG_OK;
+}
+
+static void *cpu_stream(kg_context *context)
+{
+    (void)context;
+    return NULL;
+}
+
+static int cpu_synchronize(kg_context *context, kg_error *ret_error)
+{
+    (void)context;
+    (void)ret_error;
+    return KG_OK;
+}
+
+static int cpu_inspect(kg_context *context, kg_launch_fn *launch, void *argument, struct kg_launch_info *ret_info,
+                       kg_error *ret_error)
+{
+    (void)context;
+    (void)launch;
+    (void)argument;
+    (void)ret_error;
+    memset(ret_info, 0, sizeof *ret_info);
+    return KG_OK;
+}
+
+static int cpu_window_new(kg_context *context, kg_launch_fn *launch, void *argument, int calls, bool graph,
+                          double spin_us, kg_window **ret_window, kg_error *ret_error)
+{
+    (void)context;
+    (void)graph;
+    kg_window *window = calloc(1, sizeof *window);
+    if (!window)
+        return kg_fail(ret_error, KG_ENOMEM, "no host memory for a window");
+    *window = (struct kg_window){ .launch = launch, .argument = argument, .calls = calls, .spin_us = spin_us };
+    *ret_window = window;
+    return KG_OK;
+}
+
+static void cpu_window_free(kg_context *context, kg_window *window)
+{
+    (void)context;
+    free(window);
+}
+
+/* The calls, and a spin that lasts spin_us by the clock. */
+static int run_window(const kg_window *window, kg_error *ret_error)
+{
+    for (int call = 0; call < window->calls; call++) {
+        int rc = window->launch(window->argument, call, NULL, ret_error);
+        if (rc < 0)
+            return rc;
+    }
+    if (window->spin_us > 0)
+        for (const int64_t end_ns = now_ns() + (int64_t)(1e3 * window->spin_us); now_ns() < end_ns;)
+            ;
+    return KG_OK;
+}
+
+/* Runs at once. Neighbours share a reading of the clock, as windows of a GPU share an event. */
+static int cpu_enqueue(kg_context *context, kg_window *const *order, int count, kg_error *ret_error)
+{
+    struct cpu_context *c = cpu(context);
+    int64_t times_ns[KG_MAX_BATCH + 1];
+    int rc = count < 1 || count > KG_MAX_BATCH
+                 ? kg_fail(ret_error, KG_EINVAL, "%d windows in a batch: 1 to %d", count, KG_MAX_BATCH)
+                 : KG_OK;
+    assert(c->n_flying < KG_MAX_FLYING);
+    times_ns[0] = now_ns();
+    for (int i = 0; i < count && rc == KG_OK; i++) {
+        rc = run_window(order[i], ret_error);
+        times_ns[i + 1] = now_ns();
+    }
+    if (rc < 0) {
+        c->n_flying = 0;
+        return rc;
+    }
+    for (int i = 0; i < count; i++)
+        c->flying[c->n_flying].us[i] = (double)(times_ns[i + 1] - times_ns[i]) * 1e-3;
+    c->flying[c->n_flying++].count = count;
+    return KG_OK;
+}
+
+static int cpu_collect(kg_context *context, double *ret_us, kg_error *ret_error)
+{
+    struct cpu_context *c = cpu(context);
+    (void)ret_error;
+    assert(c->n_flying > 0);
+    memcpy(ret_us, c->flying[0].us, (size_t)c->flying[0].count * sizeof *ret_us);
+    c->flying[0] = c->flying[1];
+    c->n_flying--;
+    return KG_OK;
+}
+
+static double cpu_timer_tick_us(kg_context *context)
+{
+    return cpu(context)->tick_us;
+}
+
+static void cpu_state(kg_context *context, struct kg_device_state *ret_state)
+{
+    (void)context;
+    *ret_state = kg_device_state_unknown();
+    ret_state->sm_clock_mhz = kg_cpu_clock_mhz("scaling_cur_freq");
+    ret_state->sm_clock_mhz_max = kg_cpu_clock_mhz("cpuinfo_max_freq");
+}
+
+static const struct kg_device_ops cpu_ops = {
+    .close = cpu_close,
+    .allocate = cpu_allocate,
+    .release = cpu_release,
+    .copy_to_host = cpu_copy,
+    .copy = cpu_copy,
+    .fill = cpu_fill,
+    .paint = cpu_paint,
+    .count_changed = cpu_count_changed,
+    .digest = cpu_digest,
+    .compare = cpu_compare,
+    .stream = cpu_stream,
+    .synchronize = cpu_synchronize,
+    .inspect = cpu_inspect,
+    .window_new = cpu_window_new,
+    .window_free = cpu_window_free,
+    .enqueue = cpu_enqueue,
+    .collect = cpu_collect,
+    .timer_tick_us = cpu_timer_tick_us,
+    .state = cpu_state,
+};
+
+int kg_cpu_probe(kg_device *ret_devices, int max, int *ret_count, kg_error *ret_error)
+{
+    if (max < 1)
+        return kg_fail(ret_error, KG_EINVAL, "room for %d devices", max);
+    kg_cpu_describe(&ret_devices[0]);
+    *ret_count = 1;
+    return KG_OK;
+}
+
+void kg_cpu_health(struct kg_device_health *ret_health)
+{
+    cpu_state(NULL, &ret_health->idle);
+}
+
+int kg_cpu_open(int index, kg_context **ret_context, kg_error *ret_error)
+{
+    if (index != 0)
+        return kg_fail(ret_error, KG_ENOTFOUND, "no CPU device %d: there is one, 0", index);
+    struct cpu_context *context = calloc(1, sizeof *context);
+    if (!context)
+        return kg_fail(ret_error, KG_ENOMEM, "no host memory for a device");
+    context->base.ops = &cpu_ops;
+    kg_cpu_describe(&context->base.device);
+    context->tick_us = measure_tick_us();
+    *ret_context = &context->base;
+    return KG_OK;
+}

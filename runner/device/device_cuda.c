@@ -1,0 +1,219 @@
+/* device_cuda.c -- a CUDA device: its memory, inputs, comparison and health. Windows are in cuda_window.c, kernels in
+ * device_kernels.cu. A new function of the table in device.h gets a static here, as on the CPU. */
+#include "device/device_cuda.h"
+#include "device/device_kernels.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void cuda_close(kg_context *context)
+{
+    if (!context)
+        return;
+    struct kg_cuda_context *cuda = kg_cuda(context);
+    for (size_t i = 0; i < cuda->allocations.count; i++)
+        (void)cudaFree(cuda->allocations.items[i]);
+    kg_allocations_done(&cuda->allocations);
+    for (int batch = 0; batch < KG_MAX_FLYING; batch++)
+        for (int i = 0; i <= KG_MAX_BATCH; i++)
+            if (cuda->batches[batch].events[i])
+                (void)cudaEventDestroy(cuda->batches[batch].events[i]);
+    (void)cudaFree(cuda->parts);
+    if (cuda->stream)
+        (void)cudaStreamDestroy(cuda->stream);
+    kg_nvml_done(&cuda->nvml);
+    free(cuda);
+}
+
+static int cuda_synchronize(kg_context *context, kg_error *ret_error)
+{
+    return kg_cuda_check(cudaStreamSynchronize(kg_cuda(context)->stream), "work on the device", ret_error);
+}
+
+/* Waits for what was enqueued, so that a failure is told of by the call that caused it. */
+static int finish(kg_context *context, cudaError_t enqueued, const char *what, kg_error *ret_error)
+{
+    if (enqueued == cudaSuccess)
+        enqueued = cudaStreamSynchronize(kg_cuda(context)->stream);
+    return kg_cuda_check(enqueued, what, ret_error);
+}
+
+static int cuda_allocate(kg_context *context, size_t bytes, void **ret_data, kg_error *ret_error)
+{
+    struct kg_cuda_context *cuda = kg_cuda(context);
+    void *data;
+    int rc = kg_allocations_reserve(&cuda->allocations, ret_error);
+    if (rc < 0)
+        return rc;
+    cudaError_t status = cudaMalloc(&data, bytes ? bytes : 1);
+    if (status != cudaSuccess) {
+        (void)cudaGetLastError();
+        return kg_fail(ret_error, status == cudaErrorMemoryAllocation ? KG_ENOMEM : KG_EDEVICE,
+                       "device memory for a buffer of %zu bytes: %s", bytes, cudaGetErrorString(status));
+    }
+    kg_allocations_add(&cuda->allocations, data);
+    *ret_data = data;
+    return KG_OK;
+}
+
+static void cuda_release(kg_context *context, void *data)
+{
+    if (data && kg_allocations_remove(&kg_cuda(context)->allocations, data))
+        (void)cudaFree(data);
+}
+
+static int cuda_copy_to_host(kg_context *context, void *to, const void *from, size_t bytes, kg_error *ret_error)
+{
+    cudaError_t status = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, kg_cuda(context)->stream);
+    return finish(context, status, "copy to the host", ret_error);
+}
+
+static int cuda_copy(kg_context *context, void *to, const void *from, size_t bytes, kg_error *ret_error)
+{
+    cudaError_t status = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, kg_cuda(context)->stream);
+    return kg_cuda_check(status, "copy on the device", ret_error);
+}
+
+static int cuda_fill(kg_context *context, const kg_tensor *tensor, uint64_t seed, uint32_t ordinal, kg_error *ret_error)
+{
+    float scale = kg_random_scale(tensor->std != 0 ? tensor->std : 1);
+    cudaError_t status = kg_kernel_fill(tensor->data, kg_tensor_count(tensor), tensor->dtype,
+                                        kg_random_key(seed, ordinal), scale, kg_cuda(context)->stream);
+    return finish(context, status, "filling an input", ret_error);
+}
+
+static int cuda_paint(kg_context *context, void *data, size_t bytes, uint8_t value, kg_error *ret_error)
+{
+    cudaError_t status = cudaMemsetAsync(data, value, bytes, kg_cuda(context)->stream);
+    return kg_cuda_check(status, "painting memory", ret_error);
+}
+
+/* Kernels add to numbers on the device, which come back together: a reading costs more than a kernel. */
+static int read_sums(kg_context *context, cudaError_t enqueued, int count, const char *what, uint64_t *ret_sums,
+                     kg_error *ret_error)
+{
+    struct kg_cuda_context *cuda = kg_cuda(context);
+    uint64_t sums[KG_MAX_SPANS] = { 0 };
+    if (enqueued == cudaSuccess)
+        enqueued =
+            cudaMemcpyAsync(sums, cuda->parts, (size_t)count * sizeof *sums, cudaMemcpyDeviceToHost, cuda->stream);
+    int rc = finish(context, enqueued, what, ret_error);
+    if (rc == KG_OK)
+        memcpy(ret_sums, sums, (size_t)count * sizeof *sums);
+    return rc;
+}
+
+static int cuda_count_changed(kg_context *context, const struct kg_span *spans, int count, uint8_t value,
+                              uint64_t *ret_counts, kg_error *ret_error)
+{
+    struct kg_cuda_context *cuda = kg_cuda(context);
+    uint64_t *sums = (uint64_t *)cuda->parts;
+    assert(count <= KG_MAX_SPANS);
+    cudaError_t status = cudaMemsetAsync(sums, 0, (size_t)count * sizeof *sums, cuda->stream);
+    for (int i = 0; status == cudaSuccess && i < count; i++)
+        status = kg_kernel_count_changed(spans[i].data, spans[i].bytes, value, &sums[i], cuda->stream);
+    return read_sums(context, status, count, "counting changed bytes", ret_counts, ret_error);
+}
+
+static int cuda_digest(kg_context *context, const void *data, size_t bytes, uint64_t *ret_digest, kg_error *ret_error)
+{
+    struct kg_cuda_context *cuda = kg_cuda(context);
+    uint64_t *sum = (uint64_t *)cuda->parts;
+    cudaError_t status = cudaMemsetAsync(sum, 0, sizeof *sum, cuda->stream);
+    if (status == cudaSuccess)
+        status = kg_kernel_digest(data, bytes, sum, cuda->stream);
+    return read_sums(context, status, 1, "digest of a buffer", ret_digest, ret_error);
+}
+
+static int cuda_compare(kg_context *context, const kg_tensor *got, const kg_tensor *expected, const kg_gates *gates,
+                        struct kg_figures *ret_figures, kg_error *ret_error)
+{
+    assert(expected->dtype == KG_F32);
+    struct kg_cuda_context *cuda = kg_cuda(context);
+    struct kg_tally_limits limits = { gates->bad_abs, gates->bad_rel };
+    struct kg_tally parts[KG_TALLY_PARTS];
+    cudaError_t status = kg_kernel_compare(got, expected->data, limits, cuda->parts, cuda->stream);
+    if (status == cudaSuccess)
+        status = cudaMemcpyAsync(parts, cuda->parts, sizeof parts, cudaMemcpyDeviceToHost, cuda->stream);
+    int rc = finish(context, status, "comparing an output", ret_error);
+    if (rc == KG_OK)
+        kg_tally_finish(parts, KG_TALLY_PARTS, ret_figures);
+    return rc;
+}
+
+static void *cuda_stream(kg_context *context)
+{
+    return kg_cuda(context)->stream;
+}
+
+static double cuda_timer_tick_us(kg_context *context)
+{
+    return kg_cuda(context)->tick_us;
+}
+
+static void cuda_state(kg_context *context, struct kg_device_state *ret_state)
+{
+    kg_nvml_state(&kg_cuda(context)->nvml, true, ret_state);
+}
+
+static const struct kg_device_ops cuda_ops = {
+    .close = cuda_close,
+    .allocate = cuda_allocate,
+    .release = cuda_release,
+    .copy_to_host = cuda_copy_to_host,
+    .copy = cuda_copy,
+    .fill = cuda_fill,
+    .paint = cuda_paint,
+    .count_changed = cuda_count_changed,
+    .digest = cuda_digest,
+    .compare = cuda_compare,
+    .stream = cuda_stream,
+    .synchronize = cuda_synchronize,
+    .inspect = kg_cuda_inspect,
+    .window_new = kg_cuda_window_new,
+    .window_free = kg_cuda_window_free,
+    .enqueue = kg_cuda_enqueue,
+    .collect = kg_cuda_collect,
+    .timer_tick_us = cuda_timer_tick_us,
+    .state = cuda_state,
+};
+
+static int create_objects(struct kg_cuda_context *cuda, kg_error *ret_error)
+{
+    cudaError_t status = cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking);
+    for (int batch = 0; batch < KG_MAX_FLYING; batch++)
+        for (int i = 0; status == cudaSuccess && i <= KG_MAX_BATCH; i++)
+            status = cudaEventCreate(&cuda->batches[batch].events[i]);
+    if (status == cudaSuccess)
+        status = cudaMalloc((void **)&cuda->parts, KG_TALLY_PARTS * sizeof *cuda->parts);
+    return kg_cuda_check(status, "opening the device", ret_error);
+}
+
+int kg_cuda_open(int index, kg_context **ret_context, kg_error *ret_error)
+{
+    kg_device found[KG_MAX_DEVICES];
+    int count;
+    int rc = kg_cuda_probe(found, KG_MAX_DEVICES, &count, ret_error);
+    if (rc < 0)
+        return rc;
+    if (index < 0 || index >= count)
+        return kg_fail(ret_error, KG_ENOTFOUND, "no CUDA device %d: there are %d, from 0 on", index, count);
+    struct kg_cuda_context *cuda = calloc(1, sizeof *cuda);
+    if (!cuda)
+        return kg_fail(ret_error, KG_ENOMEM, "no host memory for a device");
+    cuda->base.ops = &cuda_ops;
+    cuda->base.device = found[index];
+    rc = kg_cuda_check(cudaSetDevice(index), "opening the device", ret_error);
+    if (rc == KG_OK)
+        rc = kg_cuda_nvml_init(index, &cuda->nvml, ret_error);
+    if (rc == KG_OK)
+        rc = create_objects(cuda, ret_error);
+    if (rc == KG_OK)
+        rc = kg_cuda_measure_tick(cuda, &cuda->tick_us, ret_error);
+    if (rc == KG_OK)
+        *ret_context = &cuda->base;
+    else
+        cuda_close(&cuda->base);
+    return rc;
+}

@@ -1,0 +1,208 @@
+/* device_kernels.cu -- kernels of the CUDA device: fill, count, digest, compare and a delay. What an element gets is in
+ * random.h and tally.h, shared with the CPU's loops in cpu_loops.c; both must change together. */
+#include "device/device_kernels.h"
+#include "base/random.h"
+
+#define THREADS 256
+#define MAX_BLOCKS 2048
+#define TALLY_THREADS 128
+
+static unsigned int blocks_for(uint64_t items)
+{
+    uint64_t blocks = (items + THREADS - 1) / THREADS;
+    return (unsigned int)(blocks < 1 ? 1 : blocks < MAX_BLOCKS ? blocks : MAX_BLOCKS);
+}
+
+static __device__ uint64_t first_item(void)
+{
+    return (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+static __device__ uint64_t item_stride(void)
+{
+    return (uint64_t)gridDim.x * blockDim.x;
+}
+
+/* ---- fill -------------------------------------------------------------------------------------------------- */
+
+static __device__ void store(float *to, float value)
+{
+    *to = value;
+}
+
+struct f16 {
+    uint16_t bits;
+};
+
+struct bf16 {
+    uint16_t bits;
+};
+
+static __device__ void store(struct f16 *to, float value)
+{
+    to->bits = kg_f16_from_float(value);
+}
+
+static __device__ void store(struct bf16 *to, float value)
+{
+    to->bits = kg_bf16_from_float(value);
+}
+
+template <typename T> static __global__ void fill_kernel(T *data, uint64_t count, uint64_t key, float scale)
+{
+    for (uint64_t i = first_item(); i < count; i += item_stride())
+        store(data + i, kg_random_value(key, i, scale));
+}
+
+cudaError_t kg_kernel_fill(void *data, int64_t count, enum kg_dtype dtype, uint64_t key, float scale,
+                           cudaStream_t stream)
+{
+    uint64_t n = (uint64_t)count;
+    if (dtype == KG_F32)
+        fill_kernel<<<blocks_for(n), THREADS, 0, stream>>>((float *)data, n, key, scale);
+    else if (dtype == KG_F16)
+        fill_kernel<<<blocks_for(n), THREADS, 0, stream>>>((struct f16 *)data, n, key, scale);
+    else
+        fill_kernel<<<blocks_for(n), THREADS, 0, stream>>>((struct bf16 *)data, n, key, scale);
+    return cudaGetLastError();
+}
+
+/* ---- sums over bytes --------------------------------------------------------------------------------------- */
+
+/* Adds the threads' values to *sum. Integers, so the order does not matter. */
+static __device__ void add_to(uint64_t *sum, uint64_t value)
+{
+    for (int lane = 16; lane > 0; lane /= 2)
+        value += __shfl_down_sync(0xffffffff, value, lane);
+    if (threadIdx.x % 32 == 0 && value)
+        atomicAdd((unsigned long long *)sum, (unsigned long long)value);
+}
+
+static __global__ void count_changed_kernel(const uint8_t *data, uint64_t bytes, uint8_t expected, uint64_t *sum)
+{
+    uint64_t changed = 0;
+    for (uint64_t i = first_item(); i < bytes; i += item_stride())
+        changed += data[i] != expected;
+    add_to(sum, changed);
+}
+
+cudaError_t kg_kernel_count_changed(const void *data, size_t bytes, uint8_t value, uint64_t *sum, cudaStream_t stream)
+{
+    count_changed_kernel<<<blocks_for(bytes), THREADS, 0, stream>>>((const uint8_t *)data, bytes, value, sum);
+    return cudaGetLastError();
+}
+
+/* Word `index` of the data, little-endian, padded with zeros at the end. */
+static __device__ uint64_t load_word(const uint8_t *data, uint64_t bytes, uint64_t index)
+{
+    const uint8_t *at = data + 8 * index;
+    uint64_t left = bytes - 8 * index, word = 0;
+    if (left >= 8 && (uintptr_t)at % 8 == 0)
+        return *(const uint64_t *)at;
+    for (int i = 0; i < (left < 8 ? (int)left : 8); i++)
+        word |= (uint64_t)at[i] << 8 * i;
+    return word;
+}
+
+static __global__ void digest_kernel(const uint8_t *data, uint64_t bytes, uint64_t *sum)
+{
+    uint64_t words = (bytes + 7) / 8, digest = 0;
+    for (uint64_t i = first_item(); i < words; i += item_stride())
+        digest += kg_digest_word(load_word(data, bytes, i), i);
+    add_to(sum, digest);
+}
+
+cudaError_t kg_kernel_digest(const void *data, size_t bytes, uint64_t *sum, cudaStream_t stream)
+{
+    digest_kernel<<<blocks_for((bytes + 7) / 8), THREADS, 0, stream>>>((const uint8_t *)data, bytes, sum);
+    return cudaGetLastError();
+}
+
+/* ---- compare ----------------------------------------------------------------------------------------------- */
+
+static __device__ float load(const float *from, bool *ret_unwritten)
+{
+    *ret_unwritten = kg_float_bits(*from) == 0xffffffff;
+    return *from;
+}
+
+static __device__ float load(const struct f16 *from, bool *ret_unwritten)
+{
+    *ret_unwritten = from->bits == 0xffff;
+    return kg_float_from_f16(from->bits);
+}
+
+static __device__ float load(const struct bf16 *from, bool *ret_unwritten)
+{
+    *ret_unwritten = from->bits == 0xffff;
+    return kg_float_from_bf16(from->bits);
+}
+
+struct e4m3 {
+    uint8_t bits;
+};
+
+static __device__ float load(const struct e4m3 *from, bool *ret_unwritten)
+{
+    *ret_unwritten = from->bits == 0xff;
+    return kg_float_from_e4m3(from->bits);
+}
+
+/* A fixed grid and a fixed tree of merges: sums have the same bits at every run. */
+template <typename T>
+static __global__ void compare_kernel(const T *got, float unit, const float *expected, uint64_t count,
+                                      struct kg_tally_limits limits, struct kg_tally *ret_parts)
+{
+    __shared__ struct kg_tally tallies[TALLY_THREADS];
+    struct kg_tally tally = {};
+    for (uint64_t i = first_item(); i < count; i += item_stride()) {
+        bool unwritten;
+        float value = load(got + i, &unwritten) * unit;
+        kg_tally_add(&tally, i, value, expected[i], unwritten, &limits);
+    }
+    tallies[threadIdx.x] = tally;
+    for (unsigned int half = TALLY_THREADS / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half)
+            kg_tally_merge(&tallies[threadIdx.x], &tallies[threadIdx.x + half]);
+    }
+    if (threadIdx.x == 0)
+        ret_parts[blockIdx.x] = tallies[0];
+}
+
+template <typename T>
+static void compare(const kg_tensor *got, const float *expected, struct kg_tally_limits limits,
+                    struct kg_tally *ret_parts, cudaStream_t stream)
+{
+    compare_kernel<<<KG_TALLY_PARTS, TALLY_THREADS, 0, stream>>>((const T *)got->data, kg_tensor_unit(got), expected,
+                                                                 (uint64_t)kg_tensor_count(got), limits, ret_parts);
+}
+
+cudaError_t kg_kernel_compare(const kg_tensor *got, const float *expected, struct kg_tally_limits limits,
+                              struct kg_tally *ret_parts, cudaStream_t stream)
+{
+    if (got->dtype == KG_F32)
+        compare<float>(got, expected, limits, ret_parts, stream);
+    else if (got->dtype == KG_F16)
+        compare<struct f16>(got, expected, limits, ret_parts, stream);
+    else if (got->dtype == KG_E4M3)
+        compare<struct e4m3>(got, expected, limits, ret_parts, stream);
+    else
+        compare<struct bf16>(got, expected, limits, ret_parts, stream);
+    return cudaGetLastError();
+}
+
+/* ---- delay ------------------------------------------------------------------------------------------------- */
+
+static __global__ void spin_kernel(uint64_t cycles)
+{
+    long long start = clock64();
+    while ((uint64_t)(clock64() - start) < cycles)
+        ;
+}
+
+cudaError_t kg_kernel_spin(uint64_t cycles, cudaStream_t stream)
+{
+    spin_kernel<<<1, 1, 0, stream>>>(cycles);
+    return cudaGetLastError();
+}

@@ -1,0 +1,108 @@
+/* tally.h -- running sums of a comparison, shared by C and CUDA code: add elements, merge parts, finish into figures.
+ *
+ * Parts are merged in a fixed order, so sums repeat on one device; counts, extremes and the worst element are the same
+ * on every device. A new figure gets a sum here, a line in add and merge, and one in kg_tally_finish. */
+#ifndef KG_TALLY_H
+#define KG_TALLY_H
+
+#include "device/comparison.h"
+#include "base/random.h"
+
+/* Both implementations cut the elements into this many parts. */
+#define KG_TALLY_PARTS 256
+
+struct kg_tally {
+    uint64_t count, nonfinite, unwritten, bad;
+    double abs_sum, signed_sum, square_sum, expected_square_sum; /* of e, got - expected, e^2, expected^2 */
+    double max_abs, max_rel;
+    uint64_t worst_index;
+    int worst_rank; /* 0: none yet, 1: finite, 2: non-finite */
+    float worst_got, worst_expected;
+};
+
+struct kg_tally_limits {
+    double bad_abs, bad_rel;
+};
+
+/* Not to be contracted into a fused multiply-add, which would decide ties differently: nvcc contracts unless told so by
+ * the intrinsic; -std=c11 and a function's end keep the C compilers from it. */
+KG_BOTH double kg_tally_product(double a, double b)
+{
+#ifdef __CUDA_ARCH__
+    return __dmul_rn(a, b);
+#else
+    return a * b;
+#endif
+}
+
+KG_BOTH bool kg_tally_finite(float value)
+{
+    return (kg_float_bits(value) & 0x7f800000) != 0x7f800000;
+}
+
+/* Non-finite before finite, then the larger error, then the lower index. */
+KG_BOTH bool kg_tally_worse(int rank, double e, uint64_t index, const struct kg_tally *than)
+{
+    if (rank != than->worst_rank)
+        return rank > than->worst_rank;
+    if (rank == 1 && e != than->max_abs)
+        return e > than->max_abs;
+    return index < than->worst_index;
+}
+
+/* `unwritten`: the element still holds the poison bits. */
+KG_BOTH void kg_tally_add(struct kg_tally *tally, uint64_t index, float got, float expected, bool unwritten,
+                          const struct kg_tally_limits *limits)
+{
+    bool finite = kg_tally_finite(got) && kg_tally_finite(expected);
+    double difference = (double)got - (double)expected;
+    double e = finite ? (difference < 0 ? -difference : difference) : 0;
+    double size = expected < 0 ? -(double)expected : (double)expected;
+    int rank = finite ? 1 : 2;
+    tally->count++;
+    tally->unwritten += unwritten;
+    if (kg_tally_worse(rank, e, index, tally)) {
+        tally->worst_rank = rank;
+        tally->worst_index = index;
+        tally->worst_got = got;
+        tally->worst_expected = expected;
+    }
+    if (!finite) {
+        tally->nonfinite++;
+        tally->bad++;
+        return;
+    }
+    double rel = e / (size > 1e-6 ? size : 1e-6);
+    tally->bad += !(e <= limits->bad_abs + kg_tally_product(limits->bad_rel, size));
+    tally->abs_sum += e;
+    tally->signed_sum += difference;
+    tally->square_sum += kg_tally_product(e, e);
+    tally->expected_square_sum += kg_tally_product(size, size);
+    tally->max_abs = e > tally->max_abs ? e : tally->max_abs;
+    tally->max_rel = rel > tally->max_rel ? rel : tally->max_rel;
+}
+
+KG_BOTH void kg_tally_merge(struct kg_tally *into, const struct kg_tally *part)
+{
+    if (part->worst_rank && kg_tally_worse(part->worst_rank, part->max_abs, part->worst_index, into)) {
+        into->worst_rank = part->worst_rank;
+        into->worst_index = part->worst_index;
+        into->worst_got = part->worst_got;
+        into->worst_expected = part->worst_expected;
+    }
+    into->count += part->count;
+    into->nonfinite += part->nonfinite;
+    into->unwritten += part->unwritten;
+    into->bad += part->bad;
+    into->abs_sum += part->abs_sum;
+    into->signed_sum += part->signed_sum;
+    into->square_sum += part->square_sum;
+    into->expected_square_sum += part->expected_square_sum;
+    into->max_abs = part->max_abs > into->max_abs ? part->max_abs : into->max_abs;
+    into->max_rel = part->max_rel > into->max_rel ? part->max_rel : into->max_rel;
+}
+
+/* Merges the parts in their order. */
+void kg_tally_finish(const struct kg_tally *parts, size_t n_parts, struct kg_figures *ret_figures);
+
+#endif

@@ -1,0 +1,44 @@
+/* floors.h -- this machine's own noise, case by case, as `kgate selfcheck` found it: one file in the cache folder,
+ * which later runs on this machine take priors and least thresholds from. */
+#ifndef KG_FLOORS_H
+#define KG_FLOORS_H
+
+#include "judge/golden.h"
+
+#define KG_FLOORS_FILE "floors.json"
+#define KG_FLOORS_SCHEMA 1
+/* Most blocks that a floor counts for beside those of a run: the machine may be noisier now. */
+#define KG_MACHINE_PRIOR_BLOCKS 12.0
+#define KG_FLOOR_MIN_BLOCKS 6 /* fewer say nothing of a standard deviation, and leave no floor */
+
+/* Of one case on one device under one driver and contract. */
+struct kg_floor {
+    char key[KG_ID_SIZE]; /* suite/shape/backend */
+    char uuid[64], driver[32];
+    struct kg_contract contract;
+    char date[32]; /* ISO 8601, UTC */
+    int n_blocks;
+    double sd[KG_JUDGES]; /* by enum kg_judge: between blocks, of logarithms; 0: not measured */
+    /* Two of it in per cent, and at least what kg_golden_floor_pct says; 0: not measured. */
+    double floor_pct[KG_JUDGES];
+    double detectable_pct; /* smallest change that --against finds at 99%, its threshold half of that; 0: not found */
+};
+
+struct kg_floors {
+    struct kg_floor *items; /* sorted by uuid, driver, key, contract */
+    size_t count;
+};
+
+/* A folder or file that is not there is an empty set. KG_EINVAL names the file and what is wrong with it. */
+int kg_floors_load(const char *cache_folder, struct kg_floors *ret_floors, kg_error *ret_error);
+void kg_floors_done(struct kg_floors *floors);
+
+/* NULL: none for this device, driver, case and contract. */
+const struct kg_floor *kg_floors_find(const struct kg_floors *floors, const kg_device *device, const char *key,
+                                      const struct kg_contract *contract);
+
+/* Puts the items into the folder's file, over older ones of the same case, under a lock: the file is replaced as a
+ * whole. Makes the folder. */
+int kg_floors_update(const char *cache_folder, const struct kg_floor *items, size_t count, kg_error *ret_error);
+
+#endif

@@ -1,0 +1,223 @@
+/* golden.c -- goldens as values: one made from a result, which best outlives a bless, and the sorted set of an
+ * architecture. Pure; the files are golden_file.c's, the JSON golden_json.c's. The conditions of a bless that concern
+ * the result are in check_blessable. */
+#include "judge/golden.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define UNSTEADY_CUDA_PCT 3.0
+#define UNSTEADY_CPU_PCT 10.0
+#define FLOOR_MIN_CUDA_PCT 0.05
+#define FLOOR_MIN_CPU_PCT 1.0
+
+bool kg_contract_same(const struct kg_contract *a, const struct kg_contract *b)
+{
+    /* windows pass through a file of six digits */
+    return !strcmp(a->timer, b->timer) && !strcmp(a->l2, b->l2) && !strcmp(a->data, b->data) &&
+           fabs(a->window_us - b->window_us) <= 1e-5 * fabs(b->window_us);
+}
+
+/* Standard deviation of the logarithms, in per cent. */
+static double spread_pct(const double *values, int count)
+{
+    double logs[KG_MAX_BLOCKS];
+    for (int i = 0; i < count; i++)
+        logs[i] = log(values[i]);
+    return 100 * kg_stats_of(logs, (size_t)count).std;
+}
+
+double kg_golden_floor_pct(const double *blocks, int n_blocks, enum kg_device_kind kind)
+{
+    double least = kind == KG_CPU ? FLOOR_MIN_CPU_PCT : FLOOR_MIN_CUDA_PCT, floor = 2 * spread_pct(blocks, n_blocks);
+    return floor < least ? least : floor; /* NaN stays */
+}
+
+static bool is_time(double value)
+{
+    return value > 0 && isfinite(value);
+}
+
+static int check_blessable(const struct kg_result *result, kg_error *ret_error)
+{
+    if (result->outcome != KG_RAN || !result->compared || !kg_gate_marks_all(result->marks))
+        return kg_fail(ret_error, KG_EINVAL, "%s: not right, so its time is not blessed", result->id);
+    if (result->n_blocks < KG_GOLDEN_MIN_BLOCKS)
+        return kg_fail(ret_error, KG_EINVAL, "%s: %d blocks, a golden needs %d", result->id, result->n_blocks,
+                       KG_GOLDEN_MIN_BLOCKS);
+    if (result->impossible)
+        return kg_fail(ret_error, KG_EINVAL, "%s: p50 of %g us is faster than the device can be", result->id,
+                       result->time_us.p50);
+    for (int i = 0; i < result->n_blocks; i++) {
+        const struct kg_block *block = &result->blocks[i];
+        if (!is_time(block->p50_us) || !isfinite(block->log_ratio))
+            return kg_fail(ret_error, KG_EINVAL, "%s: block %d has no usable time", result->id, i + 1);
+    }
+    return 0;
+}
+
+static int refuse_unsteady(const struct kg_golden *golden, const char *id, double spread, double limit,
+                           kg_error *ret_error)
+{
+    bool raw = golden->judge == KG_JUDGE_RAW;
+    const double *blocks = raw ? golden->blocks_us : golden->blocks_ratio;
+    char figures[200] = "";
+    for (int i = 0, used = 0; i < golden->n_blocks && used < (int)sizeof figures - 16; i++)
+        used += snprintf(figures + used, sizeof figures - (size_t)used, "%s%.4g", i ? " " : "", blocks[i]);
+    return kg_fail(ret_error, KG_EINVAL, "%s: blocks are unsteady, standard deviation %.1f%% is over %g%% (%s: %s)", id,
+                   spread, limit, raw ? "p50 in us" : "ratio to the anchor", figures);
+}
+
+/* Copies the blocks; the anchor's members only where every block has one. */
+static void take_blocks(const struct kg_result *result, struct kg_golden *golden)
+{
+    const kg_suite *suite = result->of.suite;
+    const kg_backend *anchor = !suite ? NULL : result->of.kind == KG_CPU ? suite->cpu_anchor : suite->anchor;
+    double anchors[KG_MAX_BLOCKS];
+    bool with_anchor = anchor;
+    golden->n_blocks = result->n_blocks;
+    for (int i = 0; i < result->n_blocks; i++) {
+        const struct kg_block *block = &result->blocks[i];
+        golden->blocks_us[i] = block->p50_us;
+        anchors[i] = block->anchor_p50_us;
+        with_anchor = with_anchor && is_time(block->anchor_p50_us) && is_time(exp(block->log_ratio));
+    }
+    golden->p50_us = kg_median(golden->blocks_us, (size_t)golden->n_blocks);
+    if (!with_anchor)
+        return;
+    (void)snprintf(golden->anchor, sizeof golden->anchor, "%s", anchor->name);
+    memcpy(golden->anchor_identity, result->anchor_identity, sizeof golden->anchor_identity);
+    golden->anchor_p50_us = kg_median(anchors, (size_t)golden->n_blocks);
+    for (int i = 0; i < result->n_blocks; i++)
+        golden->blocks_ratio[i] = exp(result->blocks[i].log_ratio);
+}
+
+int kg_golden_of_result(const struct kg_result *result, const char *key, const struct kg_contract *contract,
+                        const struct kg_provenance *provenance, struct kg_golden *ret_golden, kg_error *ret_error)
+{
+    struct kg_golden golden = { .contract = *contract, .provenance = *provenance };
+    int status = check_blessable(result, ret_error);
+    if (status < 0)
+        return status;
+    if (strlen(key) >= sizeof golden.key)
+        return kg_fail(ret_error, KG_EINVAL, "%s: its key is too long", result->id);
+    (void)snprintf(golden.key, sizeof golden.key, "%s", key);
+    memcpy(golden.identity, result->identity, sizeof golden.identity);
+    memcpy(golden.pin, result->pin, sizeof golden.pin);
+    take_blocks(result, &golden);
+
+    bool cpu = result->of.kind == KG_CPU;
+    double spread = spread_pct(golden.blocks_us, golden.n_blocks), limit = cpu ? UNSTEADY_CPU_PCT : UNSTEADY_CUDA_PCT;
+    double ratio_spread = golden.anchor[0] ? spread_pct(golden.blocks_ratio, golden.n_blocks) : INFINITY;
+    if (golden.anchor[0] && (cpu || ratio_spread < spread)) {
+        golden.judge = KG_JUDGE_RATIO;
+        spread = ratio_spread;
+    }
+    if (!(spread <= limit))
+        return refuse_unsteady(&golden, result->id, spread, limit, ret_error);
+    golden.floor_pct = kg_golden_floor_pct(golden.judge == KG_JUDGE_RAW ? golden.blocks_us : golden.blocks_ratio,
+                                           golden.n_blocks, result->of.kind);
+    golden.best = kg_golden_as_best(&golden);
+    *ret_golden = golden;
+    return 0;
+}
+
+/* ---- the best -------------------------------------------------------------------------------------------------- */
+
+struct kg_best kg_golden_as_best(const struct kg_golden *golden)
+{
+    const struct kg_provenance *provenance = &golden->provenance;
+    struct kg_best best = { .p50_us = golden->p50_us };
+    memcpy(best.git_sha, provenance->git_sha, sizeof best.git_sha);
+    memcpy(best.date, provenance->date, sizeof best.date);
+    memcpy(best.uuid, provenance->uuid, sizeof best.uuid);
+    if (golden->anchor[0]) {
+        best.ratio = kg_median(golden->blocks_ratio, (size_t)golden->n_blocks);
+        memcpy(best.anchor, golden->anchor, sizeof best.anchor);
+        memcpy(best.anchor_identity, golden->anchor_identity, sizeof best.anchor_identity);
+    }
+    return best;
+}
+
+bool kg_best_same_anchor(const struct kg_best *a, const struct kg_best *b)
+{
+    return a->ratio > 0 && b->ratio > 0 && !strcmp(a->anchor, b->anchor) &&
+           !strcmp(a->anchor_identity, b->anchor_identity);
+}
+
+enum kg_best_fate kg_golden_best_fate(const struct kg_golden *old, const struct kg_golden *golden, bool reset_best)
+{
+    const struct kg_best *was = &old->best, *is = &golden->best;
+    bool same_card = !strcmp(was->uuid, is->uuid), comparable = same_card || kg_best_same_anchor(was, is);
+    bool faster = same_card ? was->p50_us < is->p50_us : was->ratio < is->ratio;
+    if (!kg_contract_same(&old->contract, &golden->contract))
+        return KG_BEST_STALE;
+    if (comparable && !faster)
+        return KG_BEST_BEATEN;
+    if (reset_best)
+        return KG_BEST_RESET;
+    return comparable ? KG_BEST_KEPT : KG_BEST_APART;
+}
+
+/* ---- the set --------------------------------------------------------------------------------------------------- */
+
+/* Index of the first item whose key is not under `key`. */
+static size_t lower_bound(const struct kg_goldens *goldens, const char *key)
+{
+    size_t low = 0, high = goldens->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(goldens->items[middle].key, key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const struct kg_golden *kg_goldens_find(const struct kg_goldens *goldens, const char *key)
+{
+    size_t at = lower_bound(goldens, key);
+    return at < goldens->count && !strcmp(goldens->items[at].key, key) ? &goldens->items[at] : NULL;
+}
+
+int kg_goldens_put(struct kg_goldens *goldens, const struct kg_golden *golden, bool reset_best, kg_error *ret_error)
+{
+    size_t at = lower_bound(goldens, golden->key);
+    if (at < goldens->count && !strcmp(goldens->items[at].key, golden->key)) {
+        struct kg_golden old = goldens->items[at], *item = &goldens->items[at];
+        enum kg_best_fate fate = kg_golden_best_fate(&old, golden, reset_best);
+        *item = *golden;
+        if (fate == KG_BEST_KEPT || fate == KG_BEST_APART)
+            item->best = old.best;
+        return 0;
+    }
+    struct kg_golden *items = realloc(goldens->items, (goldens->count + 1) * sizeof *items);
+    if (!items)
+        return kg_fail(ret_error, KG_ENOMEM, "out of memory");
+    goldens->items = items;
+    memmove(&items[at + 1], &items[at], (goldens->count - at) * sizeof *items);
+    items[at] = *golden;
+    goldens->count++;
+    return 0;
+}
+
+int kg_goldens_remove(struct kg_goldens *goldens, const char *key)
+{
+    size_t at = lower_bound(goldens, key);
+    if (at == goldens->count || strcmp(goldens->items[at].key, key))
+        return KG_ENOTFOUND;
+    goldens->count--;
+    memmove(&goldens->items[at], &goldens->items[at + 1], (goldens->count - at) * sizeof *goldens->items);
+    return 0;
+}
+
+void kg_goldens_done(struct kg_goldens *goldens)
+{
+    if (!goldens)
+        return;
+    free(goldens->items);
+    goldens->items = NULL;
+    goldens->count = 0;
+}

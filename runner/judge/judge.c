@@ -1,0 +1,375 @@
+/* judge.c -- judges the time of a case by its golden or its baseline. Pure. The anchor is judged first, for what is
+ * judged by a ratio to it could be hidden by it; then kg_decide answers; then creep. What a SLOW must clear, and what
+ * is known of the noise beforehand, is put together in ask_golden() and ask_baseline(). */
+#include "judge/judge.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "judge/reason.h"
+
+/* A question to kg_decide, with room for what it points to. */
+struct question {
+    struct kg_criteria criteria;
+    double logs[KG_MAX_BLOCKS], golden_logs[KG_MAX_BLOCKS];
+};
+
+static bool is_time(double value)
+{
+    return value > 0 && isfinite(value);
+}
+
+static double pct_of_log(double value)
+{
+    return 100 * expm1(value);
+}
+
+/* Whether the run is on it. */
+static bool is_card(const struct kg_policy *policy, const char *uuid)
+{
+    return policy->device_uuid && !strcmp(policy->device_uuid, uuid);
+}
+
+/* ---- the anchor ------------------------------------------------------------------------------------------------ */
+
+/* Noise of the anchor's own time when the golden was blessed. */
+static double anchor_floor_pct(const struct kg_golden *golden, enum kg_device_kind kind)
+{
+    double anchors[KG_MAX_BLOCKS];
+    for (int i = 0; i < golden->n_blocks; i++)
+        anchors[i] = golden->blocks_us[i] / golden->blocks_ratio[i];
+    return kg_golden_floor_pct(anchors, golden->n_blocks, kind);
+}
+
+/* Logarithm of what the anchor reads against the golden's, over the blocks of the first look: what is judged then stays
+ * the same at later looks. */
+static double anchor_change(const struct kg_result *result, const struct kg_golden *golden)
+{
+    int count = result->n_blocks < KG_LOOK_EVERY ? result->n_blocks : KG_LOOK_EVERY;
+    double sum = 0;
+    for (int i = 0; i < count; i++)
+        sum += log(result->blocks[i].anchor_p50_us / golden->anchor_p50_us);
+    return sum / count;
+}
+
+/* Whether the golden's ratios cannot be used, and why. An anchor that got slower would make every case FAST. */
+static bool refuse_ratio(const struct kg_result *result, const struct kg_golden *golden, const struct kg_policy *policy,
+                         bool same_card, char *ret_why, size_t size)
+{
+    const kg_suite *suite = result->of.suite;
+    const kg_backend *anchor = !suite ? NULL : result->of.kind == KG_CPU ? suite->cpu_anchor : suite->anchor;
+    const char *why =
+        !golden->anchor[0]                                         ? "the golden has no anchor"
+        : anchor && strcmp(anchor->name, golden->anchor)           ? "the suite's anchor is another than the golden's"
+        : strcmp(result->anchor_identity, golden->anchor_identity) ? "the anchor's code changed since the golden"
+                                                                   : NULL;
+    for (int i = 0; i < result->n_blocks && golden->anchor[0]; i++)
+        if (!is_time(result->blocks[i].anchor_p50_us))
+            why = "the anchor was not timed";
+    if (!why && result->of.kind == KG_CUDA && same_card) {
+        double change = anchor_change(result, golden);
+        double limit_pct = fmax(policy->threshold_pct, anchor_floor_pct(golden, KG_CUDA));
+        if (fabs(change) <= log1p(fmin(limit_pct, KG_ANCHOR_MOVED_PCT) / 100))
+            return false;
+        (void)snprintf(ret_why, size, "the anchor itself reads %+.1f%%", pct_of_log(change));
+        return true;
+    }
+    (void)snprintf(ret_why, size, "%s", why ? why : "");
+    return why;
+}
+
+/* On a CPU the absolute time of a quiet anchor differs by the day, so an anchor that reads slower is no proof. But
+ * where it does in every block, with the case's own time over the threshold too, a ratio that passes proves nothing
+ * either. One block in which the anchor was as fast as ever, or the case was, settles it. Half the threshold, for what
+ * an anchor may hide adds to what the ratio allows. */
+static bool anchor_hides(const struct kg_result *result, const struct kg_golden *golden, const struct kg_policy *policy)
+{
+    for (int i = 0; i < result->n_blocks; i++) {
+        const struct kg_block *block = &result->blocks[i];
+        if (block->anchor_p50_us <= golden->anchor_p50_us * (1 + policy->threshold_pct / 200) ||
+            block->p50_us <= golden->p50_us * (1 + policy->threshold_pct / 100))
+            return false;
+    }
+    return true;
+}
+
+/* ---- questions ------------------------------------------------------------------------------------------------- */
+
+static void ask(const struct kg_result *result, const struct kg_policy *policy, enum kg_judge judge,
+                struct question *ret_question)
+{
+    const struct kg_block *first = &result->blocks[0];
+    for (int i = 0; i < result->n_blocks; i++) {
+        const struct kg_block *block = &result->blocks[i];
+        ret_question->logs[i] = judge == KG_JUDGE_RAW     ? log(block->p50_us)
+                                : judge == KG_JUDGE_RATIO ? block->log_ratio
+                                                          : block->log_against;
+    }
+    ret_question->criteria = (struct kg_criteria){
+        .golden = ret_question->golden_logs,
+        .threshold_pct = policy->threshold_pct,
+        .resolution_pct = 100 * result->tick_us / (first->calls > 0 ? first->calls : 1) / first->p50_us,
+        .max_blocks = policy->max_blocks < KG_MAX_SET ? policy->max_blocks : KG_MAX_SET,
+    };
+}
+
+struct kg_prior kg_judge_golden_prior(double floor_pct, int n_golden)
+{
+    int freedom = n_golden - 1;
+    return (struct kg_prior){ .sd = log1p(floor_pct / 100) / 2,
+                              .blocks = freedom < KG_GOLDEN_PRIOR_BLOCKS ? freedom : KG_GOLDEN_PRIOR_BLOCKS };
+}
+
+/* The floor holds what no number of blocks averages away, so it is the largest that is known. */
+static void ask_golden(const struct kg_result *result, const struct kg_golden *golden, const struct kg_policy *policy,
+                       enum kg_judge judge, bool same_card, struct question *ret_question)
+{
+    const double *blocks = judge == KG_JUDGE_RATIO ? golden->blocks_ratio : golden->blocks_us;
+    const struct kg_prior *measured = &policy->machine_prior[judge];
+    double floor_pct = golden->floor_pct;
+    if (judge != golden->judge) /* the golden's floor is of the other quantity */
+        floor_pct = fmax(floor_pct, kg_golden_floor_pct(blocks, golden->n_blocks, result->of.kind));
+    struct kg_prior prior = kg_judge_golden_prior(floor_pct, golden->n_blocks);
+
+    ask(result, policy, judge, ret_question);
+    struct kg_criteria *criteria = &ret_question->criteria;
+    criteria->n_golden = golden->n_blocks;
+    for (int i = 0; i < golden->n_blocks; i++)
+        ret_question->golden_logs[i] = log(blocks[i]);
+    criteria->prior = measured->blocks > 0 && measured->sd > prior.sd ? *measured : prior;
+    criteria->floor_pct = fmax(floor_pct, policy->machine_floor_pct[judge]);
+    if (same_card)
+        return;
+    if (judge == KG_JUDGE_RATIO)
+        criteria->floor_pct = fmax(criteria->floor_pct, KG_CARD_RATIO_FLOOR_PCT);
+    criteria->threshold_pct =
+        fmax(criteria->threshold_pct, judge == KG_JUDGE_RATIO ? criteria->floor_pct : KG_CARD_SPREAD_PCT);
+}
+
+struct kg_prior kg_judge_class_prior(enum kg_device_kind kind, double time_us)
+{
+    double sd = kind == KG_CPU ? 0.01 : time_us < 10 ? 0.0050 : time_us < 20 ? 0.0015 : 0.0010;
+    return (struct kg_prior){ .sd = sd, .blocks = KG_CLASS_PRIOR_BLOCKS };
+}
+
+static void ask_baseline(const struct kg_result *result, const struct kg_policy *policy, struct question *ret_question)
+{
+    const struct kg_prior *measured = &policy->machine_prior[KG_JUDGE_AGAINST];
+    ask(result, policy, KG_JUDGE_AGAINST, ret_question);
+    struct kg_criteria *criteria = &ret_question->criteria;
+    criteria->prior =
+        measured->blocks > 0 ? *measured : kg_judge_class_prior(result->of.kind, result->blocks[0].baseline_p50_us);
+    criteria->floor_pct = fmax(pct_of_log(2 * criteria->prior.sd), policy->machine_floor_pct[KG_JUDGE_AGAINST]);
+}
+
+/* ---- answers --------------------------------------------------------------------------------------------------- */
+
+/* A threshold under what this machine can tell is a wish, and passing it would be luck. */
+static bool refuse_threshold(struct kg_result *result, const struct kg_policy *policy)
+{
+    double floor_pct = policy->machine_floor_pct[result->judgement.judge];
+    if (!(policy->threshold_pct < floor_pct))
+        return false;
+    kg_reason_add(result, "threshold %g%% is under this machine's floor of %.2g%% for this case (kgate selfcheck)",
+                  policy->threshold_pct, floor_pct);
+    return true;
+}
+
+static void add_answer(struct kg_result *result, const struct kg_decision *decision, int max_blocks)
+{
+    bool undecided = decision->answer == KG_ANSWER_MORE;
+    int later_blocks = result->n_blocks - decision->alarm_blocks;
+    if (decision->alarm_blocks && undecided)
+        kg_reason_add(result, "a first set of %d rounds read %+.1f%%, ", decision->alarm_blocks, decision->alarm_pct);
+    if (undecided && later_blocks == 0)
+        kg_reason_add(result, "to be confirmed: ");
+    else if (undecided)
+        kg_reason_add(result, "%d of at most %d blocks%s do not decide: ", later_blocks, max_blocks,
+                      decision->alarm_blocks ? " after it" : "");
+    kg_reason_add_time(result);
+    if (decision->alarm_blocks && !undecided && decision->answer != KG_ANSWER_SLOW)
+        kg_reason_add(result, "; a first set of %d rounds read %+.1f%%, a second did not confirm it",
+                      decision->alarm_blocks, decision->alarm_pct);
+}
+
+static enum kg_verdict answer(struct kg_result *result, const struct question *question,
+                              struct kg_decision *ret_decision)
+{
+    static const enum kg_verdict verdicts[] = {
+        [KG_ANSWER_PASS] = KG_PASS,
+        [KG_ANSWER_FAST] = KG_FAST,
+        [KG_ANSWER_SLOW] = KG_SLOW,
+        [KG_ANSWER_MORE] = KG_UNSURE,
+    };
+    const struct kg_criteria *criteria = &question->criteria;
+    struct kg_decision decision = kg_decide(criteria, question->logs, result->n_blocks);
+    struct kg_judgement *judgement = &result->judgement;
+    judgement->judged = true;
+    judgement->threshold_pct = criteria->threshold_pct;
+    judgement->floor_pct = criteria->floor_pct;
+    judgement->change_pct = decision.change_pct;
+    judgement->margin_pct = decision.margin_pct;
+    judgement->alarm_blocks = decision.alarm_blocks;
+    judgement->alarm_pct = decision.alarm_pct;
+    add_answer(result, &decision, criteria->max_blocks);
+    *ret_decision = decision;
+    return verdicts[decision.answer];
+}
+
+/* Evidence on the cause of a slower time; nothing where one of the two has no identity. */
+static void add_identity(struct kg_result *result, const char *other_identity)
+{
+    bool against = result->judgement.judge == KG_JUDGE_AGAINST;
+    if (result->judgement.same_code)
+        kg_reason_add(result, ", same code as the %s: environment", against ? "baseline" : "golden");
+    else if (result->identity[0] && other_identity[0])
+        kg_reason_add(result, against ? ", code differs from the baseline's" : ", code changed since the golden");
+}
+
+/* ---- creep ----------------------------------------------------------------------------------------------------- */
+
+/* Raw on the best's own card; on another by ratio, where the golden's ratios can be used and are to the anchor of the
+ * best's. false: the two cannot be compared. `best` stands for one block, and as one it widens the interval. A budget
+ * under the case's own noise, or under what two cards differ by, is as wide as that. */
+static bool ask_best(const struct kg_result *result, const struct kg_golden *golden, const struct kg_policy *policy,
+                     struct question *ret_question)
+{
+    const struct kg_best *best = &golden->best, own = kg_golden_as_best(golden);
+    struct kg_criteria *criteria = &ret_question->criteria;
+    char why[160];
+    bool by_raw = is_card(policy, best->uuid);
+    if (!by_raw && (!kg_best_same_anchor(best, &own) ||
+                    refuse_ratio(result, golden, policy, is_card(policy, golden->provenance.uuid), why, sizeof why)))
+        return false;
+    ask_golden(result, golden, policy, by_raw ? KG_JUDGE_RAW : KG_JUDGE_RATIO, by_raw, ret_question);
+    ret_question->golden_logs[0] = log(by_raw ? best->p50_us : best->ratio);
+    criteria->n_golden = 1;
+    const double budget_pct = by_raw ? policy->creep_pct : fmax(policy->creep_pct, KG_CARD_CREEP_PCT);
+    criteria->threshold_pct = criteria->floor_pct = fmax(budget_pct, criteria->floor_pct);
+    return true;
+}
+
+static void add_creep(struct kg_result *result, const struct kg_best *best, const struct kg_policy *policy,
+                      const struct kg_decision *decision, double budget_pct)
+{
+    bool by_raw = is_card(policy, best->uuid);
+    kg_reason_add(result, "; %+.1f%% ±%.1f over the best, ", decision->change_pct, decision->margin_pct);
+    if (by_raw)
+        kg_reason_add(result, "%.*f us", kg_reason_digits(best->p50_us), best->p50_us);
+    else
+        kg_reason_add(result, "a ratio of %.4g", best->ratio);
+    kg_reason_add(result, " at %.12s of %.10s%s, creep budget %.3g%%", best->git_sha, best->date,
+                  by_raw ? "" : " on another card", budget_pct);
+}
+
+/* Over the fastest ever blessed by more than the creep budget, noise allowed for, and confirmed like any SLOW. An alarm
+ * is raised by the blocks that decided against the golden or by none; later ones may only confirm it. */
+static enum kg_verdict judge_creep(struct kg_result *result, const struct kg_golden *golden,
+                                   const struct kg_policy *policy, int decided_blocks, enum kg_verdict verdict,
+                                   bool *ret_more)
+{
+    struct question question;
+    const struct kg_criteria *criteria = &question.criteria;
+    if (!ask_best(result, golden, policy, &question) ||
+        !kg_decide(criteria, question.logs, decided_blocks).alarm_blocks)
+        return verdict;
+
+    struct kg_decision decision = kg_decide(criteria, question.logs, result->n_blocks);
+    bool undecided = decision.answer == KG_ANSWER_MORE;
+    if (!result->judgement.alarm_blocks) {
+        result->judgement.alarm_blocks = decision.alarm_blocks;
+        result->judgement.alarm_pct = decision.alarm_pct;
+    }
+    add_creep(result, &golden->best, policy, &decision, criteria->threshold_pct);
+    if (decision.answer == KG_ANSWER_SLOW)
+        return KG_SLOW;
+    kg_reason_add(result, undecided ? ", to be confirmed" : ", after %+.1f%% in a first set of %d rounds",
+                  decision.alarm_pct, decision.alarm_blocks);
+    *ret_more = decision.wanted > 0;
+    return undecided ? KG_UNSURE : verdict;
+}
+
+/* ---- golden and baseline --------------------------------------------------------------------------------------- */
+
+/* Whether anything can be judged, or UNGATED and why. What has no anchor, as the anchor itself, is judged raw.
+ * ret_note: why the ratio is not used; "" : it is, or was not to be. */
+static bool choose_judge(struct kg_result *result, const struct kg_golden *golden, const struct kg_policy *policy,
+                         bool same_card, char *ret_note, size_t size)
+{
+    bool cpu = result->of.kind == KG_CPU, only_ratio = !same_card || (cpu && golden->anchor[0]);
+    result->judgement.judge = only_ratio ? KG_JUDGE_RATIO : golden->judge;
+    ret_note[0] = 0;
+    if (result->judgement.judge != KG_JUDGE_RATIO || !refuse_ratio(result, golden, policy, same_card, ret_note, size))
+        return true;
+    if (only_ratio && (cpu || golden->anchor[0])) {
+        kg_reason_add(result, "%s can be compared by ratio only, and %s",
+                      same_card ? "a CPU's time" : "the golden of another card", ret_note);
+        return false;
+    }
+    result->judgement.judge = KG_JUDGE_RAW;
+    return true;
+}
+
+static enum kg_verdict judge_golden(struct kg_result *result, const struct kg_golden *golden,
+                                    const struct kg_policy *policy, bool *ret_more)
+{
+    struct kg_judgement *judgement = &result->judgement;
+    struct question question;
+    struct kg_decision decision;
+    char note[160];
+    bool cpu = result->of.kind == KG_CPU;
+    bool same_card = is_card(policy, golden->provenance.uuid);
+    judgement->golden_us = golden->p50_us;
+    judgement->same_code = result->identity[0] && !strcmp(result->identity, golden->identity);
+    if (!choose_judge(result, golden, policy, same_card, note, sizeof note) || refuse_threshold(result, policy))
+        return KG_UNGATED;
+
+    ask_golden(result, golden, policy, judgement->judge, same_card, &question);
+    enum kg_verdict verdict = answer(result, &question, &decision);
+    *ret_more = decision.wanted > 0;
+    if ((verdict == KG_PASS || verdict == KG_FAST) && cpu && same_card && judgement->judge == KG_JUDGE_RATIO &&
+        anchor_hides(result, golden, policy)) {
+        kg_reason_add(result, "; the anchor itself reads %+.0f%%: this machine is slower, or both are; --against tells",
+                      pct_of_log(anchor_change(result, golden)));
+        *ret_more = result->n_blocks < question.criteria.max_blocks;
+        return KG_UNSURE;
+    }
+    if (!cpu && (verdict == KG_PASS || verdict == KG_FAST)) /* a CPU's absolute times travel badly */
+        verdict = judge_creep(result, golden, policy, decision.alarm_blocks + decision.n_blocks, verdict, ret_more);
+    if (verdict == KG_SLOW)
+        add_identity(result, golden->identity);
+    if (verdict == KG_FAST)
+        kg_reason_add(result, ", the golden is stale: bless");
+    if (note[0])
+        kg_reason_add(result, "; judged by p50: %s", note);
+    if (!same_card && !cpu)
+        kg_reason_add(result, "; golden of another card, --against is the sharp tool");
+    return verdict;
+}
+
+static enum kg_verdict judge_against(struct kg_result *result, const struct kg_policy *policy, bool *ret_more)
+{
+    struct question question;
+    struct kg_decision decision;
+    double baselines[KG_MAX_BLOCKS];
+    for (int i = 0; i < result->n_blocks; i++)
+        baselines[i] = result->blocks[i].baseline_p50_us;
+    result->judgement.judge = KG_JUDGE_AGAINST;
+    result->judgement.golden_us = kg_median(baselines, (size_t)result->n_blocks);
+    result->judgement.same_code = result->identity[0] && !strcmp(result->identity, result->baseline_identity);
+    if (refuse_threshold(result, policy))
+        return KG_UNGATED;
+    ask_baseline(result, policy, &question);
+    enum kg_verdict verdict = answer(result, &question, &decision);
+    *ret_more = decision.wanted > 0;
+    if (verdict == KG_SLOW)
+        add_identity(result, result->baseline_identity);
+    return verdict;
+}
+
+enum kg_verdict kg_judge_time(struct kg_result *result, const struct kg_golden *golden, const struct kg_policy *policy,
+                              bool *ret_more)
+{
+    *ret_more = false;
+    return policy->against ? judge_against(result, policy, ret_more) : judge_golden(result, golden, policy, ret_more);
+}

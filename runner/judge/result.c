@@ -1,0 +1,92 @@
+/* result.c -- what was found of one case: names, clean-up, and the figures that follow from its blocks.
+ * A figure that every report shows is computed here, once. */
+#include "judge/result.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *kg_verdict_name(enum kg_verdict verdict)
+{
+    static const char *const names[KG_VERDICTS] = {
+        [KG_PASS] = "PASS",     [KG_FAST] = "FAST",       [KG_XFAIL] = "XFAIL", [KG_SKIP] = "SKIP",
+        [KG_FAIL] = "FAIL",     [KG_ERROR] = "ERROR",     [KG_XPASS] = "XPASS", [KG_SLOW] = "SLOW",
+        [KG_UNSURE] = "UNSURE", [KG_UNGATED] = "UNGATED", [KG_LOST] = "LOST",
+    };
+    return (unsigned)verdict < KG_VERDICTS ? names[verdict] : "?";
+}
+
+void kg_result_done(struct kg_result *result)
+{
+    if (!result)
+        return;
+    for (int i = 0; i < KG_MAX_BLOCKS; i++) {
+        struct kg_block *block = &result->blocks[i];
+        free(block->samples_us);
+        free(block->anchor_samples_us);
+        free(block->baseline_samples_us);
+        block->samples_us = block->anchor_samples_us = block->baseline_samples_us = NULL;
+        block->n_samples = block->n_anchor_samples = block->n_baseline_samples = 0;
+    }
+}
+
+/* Over the samples of all blocks; without memory for them, NaN, which no gate accepts. */
+static struct kg_stats pooled_stats(const struct kg_result *result)
+{
+    size_t count = 0, filled = 0;
+    for (int i = 0; i < result->n_blocks; i++)
+        count += result->blocks[i].n_samples;
+    double *samples = malloc((count ? count : 1) * sizeof *samples);
+    if (!samples)
+        return (struct kg_stats){ count, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
+    for (int i = 0; i < result->n_blocks; i++) {
+        const struct kg_block *block = &result->blocks[i];
+        if (block->n_samples)
+            memcpy(samples + filled, block->samples_us, block->n_samples * sizeof *samples);
+        filled += block->n_samples;
+    }
+    struct kg_stats stats = kg_stats_of(samples, count);
+    free(samples);
+    return stats;
+}
+
+/* Shortest time in us that the device's arithmetic allows; 0 where it is not known. */
+static double compute_bound_us(const struct kg_result *result, const kg_device *device)
+{
+    double peak = device->peak_flops * (result->peak_ratio > 0 ? result->peak_ratio : 1);
+    return peak > 0 ? result->flops / peak * 1e6 : 0;
+}
+
+/* The same for memory. What fits in the last-level cache need not come from memory, so it sets no bound. */
+static double memory_bound_us(const struct kg_result *result, const kg_device *device)
+{
+    bool cached = result->bytes <= (double)device->l2_bytes;
+    return device->peak_bytes_per_s > 0 && !cached ? result->bytes / device->peak_bytes_per_s * 1e6 : 0;
+}
+
+void kg_result_summarise(struct kg_result *result, const kg_device *device)
+{
+    result->time_us = (struct kg_stats){ 0 };
+    result->tflop_per_s = result->gb_per_s = result->queries_per_s = result->roofline_pct = 0;
+    result->impossible = false;
+    if (result->n_blocks == 0)
+        return;
+
+    double p50s[KG_MAX_BLOCKS], shortest_us = 0;
+    for (int i = 0; i < result->n_blocks; i++) {
+        const struct kg_block *block = &result->blocks[i];
+        p50s[i] = block->p50_us;
+        shortest_us = fmax(shortest_us, result->tick_us / (block->calls > 0 ? block->calls : 1));
+    }
+    result->time_us = pooled_stats(result);
+    double p50_us = result->time_us.p50 = kg_median(p50s, (size_t)result->n_blocks);
+    double compute_us = compute_bound_us(result, device);
+    shortest_us = fmax(shortest_us, compute_us);
+    result->impossible = !(p50_us > 0 && p50_us >= shortest_us && isfinite(p50_us));
+    if (!(p50_us > 0))
+        return;
+    result->tflop_per_s = result->flops / p50_us * 1e-6;
+    result->gb_per_s = result->bytes / p50_us * 1e-3;
+    result->queries_per_s = result->queries / p50_us * 1e6;
+    result->roofline_pct = 100 * fmax(compute_us, memory_bound_us(result, device)) / p50_us;
+}

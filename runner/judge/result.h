@@ -1,0 +1,149 @@
+/* result.h -- what was found of one case: a plain value that reports see by const pointer. */
+#ifndef KG_RESULT_H
+#define KG_RESULT_H
+
+#include "device/device.h"
+#include "device/comparison.h"
+#include "kgate.h"
+#include "base/stats.h"
+
+#define KG_MAX_BLOCKS 32
+#define KG_ID_SIZE 320
+
+enum kg_verdict {
+    KG_PASS,
+    KG_FAST,
+    KG_XFAIL,
+    KG_SKIP,
+    KG_FAIL,
+    KG_ERROR,
+    KG_XPASS,
+    KG_SLOW,
+    KG_UNSURE,
+    KG_UNGATED,
+    KG_LOST,
+    KG_VERDICTS
+};
+
+const char *kg_verdict_name(enum kg_verdict verdict); /* "PASS", … */
+
+/* One row of the plan. `problem` is the plan's copy of the table's row, with --set and fallbacks applied. */
+struct kg_case {
+    const kg_suite *suite;
+    const kg_backend *backend;
+    const void *problem;
+    const char *shape; /* row's name, with @field=value for swept fields */
+    uint64_t seed;
+    enum kg_device_kind kind;
+    size_t shape_ordinal; /* cases of one (suite, shape) share it */
+};
+
+/* By its tables: neither its suite nor its backend is for correctness only. */
+static inline bool kg_case_timed(const struct kg_case *of)
+{
+    return !of->suite->time.off && !of->backend->untimed;
+}
+
+enum kg_phase {
+    KG_NOT_RUN,
+    KG_PREPARE,
+    KG_BASELINE_PREPARE, /* --against */
+    KG_BASELINE_LAUNCH,
+    KG_CORRECTNESS,
+    KG_REFERENCE, /* --against: the baseline's */
+    KG_TIMING,
+    KG_DONE
+};
+
+/* What became of a case before judging. */
+enum kg_outcome {
+    KG_RAN,      /* correctness was compared, and it may have been timed */
+    KG_SKIPPED,  /* cannot run here: note */
+    KG_BROKEN,   /* crash, hang, device error, guard band or input overwritten: note */
+    KG_DEFERRED, /* right; time is measured on the shape's first seed */
+    KG_ABSENT,   /* golden without a case (LOST): note */
+};
+
+/* One case in one worker. Times are per call. A run has the anchor beside the case; --against has the baseline, the
+ * same backend of another build; selfcheck has both. */
+struct kg_block {
+    int round;
+    int calls;              /* launches in a window */
+    double p50_us;          /* median of the windows of each buffer set, averaged over the sets */
+    double anchor_p50_us;   /* the same of the anchor; 0: no anchor */
+    double log_ratio;       /* the same of log(case / anchor) over neighbouring windows; 0: no anchor */
+    double baseline_p50_us; /* the same of the baseline; 0: none */
+    double log_against;     /* the same of log(case / baseline); 0: none */
+    double planted_pct;     /* selfcheck: the case once more, its windows longer by this; 0: no such lane */
+    double planted_p50_us;
+    double log_planted; /* the same of log(planted case / baseline) */
+    double span_us;     /* host's clock from the first window, of the warm-up, to the end of the last */
+    double busy_us;     /* of it, the device in windows */
+    size_t n_samples, n_anchor_samples, n_baseline_samples;
+    double *samples_us, *anchor_samples_us, *baseline_samples_us; /* owned by the result */
+    struct kg_device_state before, after;                         /* while the first and the last windows run */
+};
+
+enum kg_judge { KG_JUDGE_RAW, KG_JUDGE_RATIO, KG_JUDGE_AGAINST, KG_JUDGES };
+
+/* How the time was judged. */
+struct kg_judgement {
+    bool judged;
+    enum kg_judge judge;
+    /* What p50_us was compared with, or could not be (RATIO: the golden's p50, for display; AGAINST: the baseline's).
+     * 0: there is none. */
+    double golden_us;
+    double change_pct; /* + is slower */
+    double margin_pct; /* half-width of the confidence interval of change_pct */
+    double threshold_pct;
+    double floor_pct; /* noise of this case that a SLOW must clear */
+    bool same_code;   /* identity equals the golden's, or the baseline's */
+    int alarm_blocks; /* blocks after which a first set of rounds said SLOW; 0: none did */
+    double alarm_pct; /* its estimate. A verdict other than SLOW then says that a second set did not confirm it */
+};
+
+struct kg_result {
+    struct kg_case of;
+    char id[KG_ID_SIZE];
+    char backend[64]; /* what ran: for `auto`, the backend it resolved to; else the case's own */
+    enum kg_outcome outcome;
+    enum kg_phase phase; /* the last one begun */
+    char note[600];      /* reason of a skip or an error; for KG_DEFERRED where its time is */
+
+    bool compared;
+    struct kg_figures figures;
+    struct kg_gate_marks marks;
+    uint64_t output_digest;
+
+    struct kg_block blocks[KG_MAX_BLOCKS];
+    int n_blocks;
+    struct kg_stats time_us;      /* over all samples of all blocks; p50 is the median of the blocks' p50s */
+    double tick_us;               /* of the timer */
+    double flops, bytes, queries; /* of one call */
+    double peak_ratio;            /* of the op: kg_op; 0: 1 */
+    double tflop_per_s, gb_per_s, queries_per_s, roofline_pct; /* at p50; 0 where not timed */
+    bool impossible;                                           /* p50 under what the machine could physically do */
+
+    char identity[1024]; /* library text, kernels and code hashes */
+    char pin[480];
+    char anchor_identity[1024];
+    char anchor_pin[480];
+    char baseline_identity[1024]; /* --against: of the baseline's backend */
+    char baseline_pin[480];
+    bool is_new;          /* --against: the baseline has no such case (or why: note), so only correctness is gated */
+    bool baseline_broken; /* --against: what failed is the baseline, not the candidate */
+    char knobs[256];      /* name=value,… as they took effect */
+    struct kg_launch_info launch;
+
+    enum kg_verdict verdict;
+    char reason[600]; /* one line: why the verdict */
+    bool stopped;     /* the run ended before the case was decided: UNSURE */
+    struct kg_judgement judgement;
+};
+
+void kg_result_done(struct kg_result *result); /* frees the samples */
+
+/* The time of a case over its blocks, throughput and the roofline test. */
+void kg_result_summarise(struct kg_result *result, const kg_device *device);
+
+#endif

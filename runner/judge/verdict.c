@@ -1,0 +1,160 @@
+/* verdict.c -- from a result and its golden to a verdict with its reason; pure. decide() is the order of the questions;
+ * a new question goes in there, by what it must not be able to hide. Time is judge.c's. */
+#include "judge/verdict.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "judge/judge.h"
+#include "judge/reason.h"
+
+/* "graph, warm L2, windows of 200 us, irwin-hall-8"; the event timer has no windows. */
+static void add_contract(struct kg_result *result, const struct kg_contract *contract)
+{
+    if (contract->window_us > 0)
+        kg_reason_add(result, "%s, %s L2, windows of %g us, %s", contract->timer, contract->l2, contract->window_us,
+                      contract->data);
+    else
+        kg_reason_add(result, "%s, %s L2, single calls, %s", contract->timer, contract->l2, contract->data);
+}
+
+static void say_stale(struct kg_result *result, const struct kg_contract *golden, const struct kg_contract *run)
+{
+    kg_reason_add(result, "stale: the golden was timed by ");
+    add_contract(result, golden);
+    kg_reason_add(result, "; this run by ");
+    add_contract(result, run);
+}
+
+static bool is_time(double value)
+{
+    return value > 0 && isfinite(value);
+}
+
+/* Whether a block has no usable time; the reason says which. */
+static bool unusable_block(struct kg_result *result, bool against)
+{
+    for (int i = 0; i < result->n_blocks; i++) {
+        const struct kg_block *block = &result->blocks[i];
+        if (!is_time(block->p50_us) || !isfinite(block->log_ratio)) {
+            kg_reason_add(result, "block %d has no usable time: %g us", i + 1, block->p50_us);
+            return true;
+        }
+        if (against && (!is_time(block->baseline_p50_us) || !isfinite(block->log_against))) {
+            result->baseline_broken = true;
+            kg_reason_add(result, "block %d has no usable time of the baseline: %g us", i + 1, block->baseline_p50_us);
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum kg_verdict decide_time(struct kg_result *result, const struct kg_golden *golden,
+                                   const struct kg_policy *policy, bool *ret_more)
+{
+    if (policy->against && result->is_new) {
+        kg_reason_add(result, "right; new, %s", result->note[0] ? result->note : "the baseline has no such case");
+        return KG_PASS;
+    }
+    if (result->outcome == KG_DEFERRED) {
+        kg_reason_add(result, "right; %s", result->note); /* "time: see …" */
+        return KG_PASS;
+    }
+    if (!policy->timed) {
+        kg_reason_add(result, "right; not timed");
+        return KG_PASS;
+    }
+    if (policy->is_cpu_anchor && !policy->against) {
+        kg_reason_add(result, "right; the anchor on a CPU, its time is not judged");
+        return KG_PASS;
+    }
+    if (!golden && !policy->against) {
+        kg_reason_add(result, "right; no golden on this architecture");
+        return KG_UNGATED;
+    }
+    if (!policy->against && !kg_contract_same(&golden->contract, &policy->contract)) {
+        result->judgement.golden_us = golden->p50_us;
+        say_stale(result, &golden->contract, &policy->contract);
+        return KG_UNGATED;
+    }
+    if (result->n_blocks == 0) {
+        kg_reason_add(result, "right; no block was timed");
+        *ret_more = policy->max_blocks > 0;
+        return KG_UNSURE;
+    }
+    return kg_judge_time(result, golden, policy, ret_more);
+}
+
+/* What became of the case comes first, then whether it is right, then whether its time can be, then its time. */
+static enum kg_verdict decide(struct kg_result *result, const struct kg_golden *golden, const struct kg_policy *policy,
+                              bool *ret_more)
+{
+    if (result->outcome == KG_SKIPPED) {
+        kg_reason_add(result, "%s%s", golden ? "golden exists, but the case was skipped: " : "", result->note);
+        return golden ? KG_LOST : KG_SKIP;
+    }
+    if (result->outcome == KG_ABSENT || result->outcome == KG_BROKEN) {
+        kg_reason_add(result, "%s", result->note);
+        return result->outcome == KG_ABSENT ? KG_LOST : KG_ERROR;
+    }
+    if (!result->compared) {
+        kg_reason_add(result, "its output was not compared");
+        return KG_ERROR;
+    }
+    if (!kg_gate_marks_all(result->marks)) {
+        kg_reason_add_gates(result);
+        return KG_FAIL;
+    }
+    if (result->impossible) {
+        kg_reason_add(result, "p50 of %.4g us is faster than the device or its timer can be", result->time_us.p50);
+        return KG_ERROR;
+    }
+    if (unusable_block(result, policy->against && !result->is_new))
+        return KG_ERROR;
+    return decide_time(result, golden, policy, ret_more);
+}
+
+/* A baseline that fails says nothing of the candidate, which is what must. */
+static void expect_failure(struct kg_result *result, const char *xfail)
+{
+    char found[sizeof result->reason];
+    enum kg_verdict verdict = result->verdict;
+    if (verdict == KG_SKIP || verdict == KG_LOST || (verdict == KG_ERROR && result->baseline_broken))
+        return;
+    memcpy(found, result->reason, sizeof found);
+    result->reason[0] = 0;
+    if (verdict == KG_FAIL || verdict == KG_ERROR || verdict == KG_SLOW) {
+        result->verdict = KG_XFAIL;
+        kg_reason_add(result, "must fail (%s), and does: %s", xfail, found);
+    } else {
+        result->verdict = KG_XPASS;
+        kg_reason_add(result, "must fail (%s), but is %s: %s", xfail, kg_verdict_name(verdict), found);
+    }
+}
+
+bool kg_verdict_decide(struct kg_result *result, const struct kg_golden *golden, const struct kg_policy *policy)
+{
+    result->reason[0] = 0;
+    result->judgement = (struct kg_judgement){ .judged = false };
+    bool more = false;
+    result->verdict = decide(result, golden, policy, &more);
+    if (policy->xfail)
+        expect_failure(result, policy->xfail);
+    return more;
+}
+
+int kg_verdict_status(const size_t counts[KG_VERDICTS], bool allow_undecided)
+{
+    size_t total = 0;
+    for (int i = 0; i < KG_VERDICTS; i++)
+        total += counts[i];
+    if (total == 0)
+        return 2;
+    if (counts[KG_FAIL] || counts[KG_ERROR] || counts[KG_XPASS])
+        return 1;
+    if (counts[KG_SLOW])
+        return 3;
+    if (!allow_undecided && (counts[KG_UNSURE] || counts[KG_UNGATED] || counts[KG_LOST]))
+        return 4;
+    return counts[KG_SKIP] == total ? 77 : 0;
+}

@@ -1,0 +1,136 @@
+/* buffer.c -- guarded tensors: what a kernel writes outside them, or fails to write inside, shows. */
+#include "measure/buffer.h"
+
+#include "base/random.h"
+
+static size_t data_room(const kg_tensor *tensor)
+{
+    return (kg_tensor_bytes(tensor) + 255) / 256 * 256;
+}
+
+/* From the last byte of the data, not from its padding: a write one past the end counts. */
+static size_t tail_bytes(const kg_tensor *tensor)
+{
+    return data_room(tensor) - kg_tensor_bytes(tensor) + KG_GUARD_BYTES;
+}
+
+static int paint_guards(const struct kg_buffers *b, int i, kg_error *ret_error)
+{
+    const kg_tensor *tensor = &b->tensors[i];
+    int status = b->context->ops->paint(b->context, b->blocks[i], KG_GUARD_BYTES, KG_GUARD, ret_error);
+    if (!status)
+        status = b->context->ops->paint(b->context, (char *)tensor->data + kg_tensor_bytes(tensor), tail_bytes(tensor),
+                                        KG_GUARD, ret_error);
+    return status;
+}
+
+static int allocate_one(struct kg_buffers *b, int i, kg_error *ret_error)
+{
+    const struct kg_device_ops *ops = b->context->ops;
+    kg_tensor *tensor = &b->tensors[i];
+    int status = ops->allocate(b->context, data_room(tensor) + 2 * KG_GUARD_BYTES, &b->blocks[i], ret_error);
+    if (status)
+        return status;
+    tensor->data = (char *)b->blocks[i] + KG_GUARD_BYTES;
+    return paint_guards(b, i, ret_error);
+}
+
+int kg_buffers_new(kg_context *context, const kg_tensor *tensors, int count, struct kg_buffers *ret_buffers,
+                   kg_error *ret_error)
+{
+    struct kg_buffers b = { .context = context };
+    for (int i = 0; i < count; i++) {
+        b.tensors[i] = tensors[i];
+        b.count = i + 1;
+        int status = allocate_one(&b, i, ret_error);
+        if (status) {
+            kg_buffers_done(&b);
+            return status;
+        }
+    }
+    *ret_buffers = b;
+    return KG_OK;
+}
+
+void kg_buffers_done(struct kg_buffers *buffers)
+{
+    for (int i = 0; i < buffers->count; i++)
+        if (buffers->blocks[i])
+            buffers->context->ops->release(buffers->context, buffers->blocks[i]);
+    *buffers = (struct kg_buffers){ 0 };
+}
+
+int kg_buffers_poison(const struct kg_buffers *buffers, kg_error *ret_error)
+{
+    int status = KG_OK;
+    for (int i = 0; i < buffers->count && !status; i++)
+        if (buffers->tensors[i].role != KG_INPUT)
+            status = buffers->context->ops->paint(buffers->context, buffers->tensors[i].data,
+                                                  kg_tensor_bytes(&buffers->tensors[i]), KG_POISON, ret_error);
+    return status;
+}
+
+int kg_buffers_paint_guards(const struct kg_buffers *buffers, kg_error *ret_error)
+{
+    int status = KG_OK;
+    for (int i = 0; i < buffers->count && !status; i++)
+        status = paint_guards(buffers, i, ret_error);
+    return status;
+}
+
+int kg_buffers_check_guards(const struct kg_buffers *buffers, kg_error *ret_error)
+{
+    struct kg_span bands[2 * KG_MAX_TENSORS];
+    uint64_t changed[2 * KG_MAX_TENSORS];
+    for (int i = 0; i < buffers->count; i++) {
+        const kg_tensor *tensor = &buffers->tensors[i];
+        bands[2 * i] = (struct kg_span){ buffers->blocks[i], KG_GUARD_BYTES };
+        bands[2 * i + 1] = (struct kg_span){ (char *)tensor->data + kg_tensor_bytes(tensor), tail_bytes(tensor) };
+    }
+    int status =
+        buffers->context->ops->count_changed(buffers->context, bands, 2 * buffers->count, KG_GUARD, changed, ret_error);
+    for (int i = 0; i < buffers->count && !status; i++)
+        if (changed[2 * i] || changed[2 * i + 1])
+            return kg_fail(ret_error, KG_EDEVICE, "wrote outside %s: %llu bytes changed before it, %llu after it",
+                           buffers->tensors[i].name, (unsigned long long)changed[2 * i],
+                           (unsigned long long)changed[2 * i + 1]);
+    return status;
+}
+
+_Static_assert(2 * KG_MAX_TENSORS <= KG_MAX_SPANS, "guard bands of all tensors are looked at together");
+
+int kg_buffers_digest(const struct kg_buffers *buffers, enum kg_role role, uint64_t *ret_digest, kg_error *ret_error)
+{
+    uint64_t digest = 0;
+    for (int i = 0; i < buffers->count; i++) {
+        const kg_tensor *tensor = &buffers->tensors[i];
+        uint64_t one = 0;
+        if (tensor->role != role)
+            continue;
+        int status =
+            buffers->context->ops->digest(buffers->context, tensor->data, kg_tensor_bytes(tensor), &one, ret_error);
+        if (status)
+            return status;
+        digest = kg_mix64(digest + one + (uint64_t)i);
+    }
+    *ret_digest = digest;
+    return KG_OK;
+}
+
+int kg_buffers_copy_inputs(const struct kg_buffers *to, const struct kg_buffers *from, kg_error *ret_error)
+{
+    int status = KG_OK;
+    for (int i = 0; i < to->count && !status; i++)
+        if (to->tensors[i].role == KG_INPUT)
+            status = to->context->ops->copy(to->context, to->tensors[i].data, from->tensors[i].data,
+                                            kg_tensor_bytes(&to->tensors[i]), ret_error);
+    return status;
+}
+
+size_t kg_buffers_bytes(const struct kg_buffers *buffers)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < buffers->count; i++)
+        bytes += kg_tensor_bytes(&buffers->tensors[i]);
+    return bytes;
+}

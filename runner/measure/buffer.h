@@ -1,0 +1,37 @@
+/* buffer.h -- one set of a call's tensors on a device, each between guard bands. */
+#ifndef KG_BUFFER_H
+#define KG_BUFFER_H
+
+#include "device/device.h"
+
+#define KG_GUARD_BYTES 16384 /* on both sides; a multiple of the alignment */
+
+struct kg_buffers {
+    kg_context *context;
+    int count;
+    kg_tensor tensors[KG_MAX_TENSORS];
+    void *blocks[KG_MAX_TENSORS]; /* guard, data, guard */
+};
+
+/* Allocates and paints the guards; data is not initialised. */
+int kg_buffers_new(kg_context *context, const kg_tensor *tensors, int count, struct kg_buffers *ret_buffers,
+                   kg_error *ret_error);
+void kg_buffers_done(struct kg_buffers *buffers); /* a zeroed one is accepted */
+
+/* Outputs and workspaces to KG_POISON. */
+int kg_buffers_poison(const struct kg_buffers *buffers, kg_error *ret_error);
+
+int kg_buffers_paint_guards(const struct kg_buffers *buffers, kg_error *ret_error); /* as they were when allocated */
+
+/* KG_EDEVICE, and which tensor was written past, on which side, how many bytes. */
+int kg_buffers_check_guards(const struct kg_buffers *buffers, kg_error *ret_error);
+
+/* Digest of all tensors of a role, in order. */
+int kg_buffers_digest(const struct kg_buffers *buffers, enum kg_role role, uint64_t *ret_digest, kg_error *ret_error);
+
+/* Inputs of `from` into `to`, a set of the same shapes. */
+int kg_buffers_copy_inputs(const struct kg_buffers *to, const struct kg_buffers *from, kg_error *ret_error);
+
+size_t kg_buffers_bytes(const struct kg_buffers *buffers); /* data only */
+
+#endif

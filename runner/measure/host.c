@@ -1,0 +1,186 @@
+/* host.c -- services of the host: libraries by path, a cache of text by key, a log. */
+#include "measure/host.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "plan/field.h"
+#include "base/folder.h"
+#include "base/random.h"
+
+static const struct kg_host_state *state_of(const kg_host *host)
+{
+    return (const struct kg_host_state *)host;
+}
+
+static int library_open(const kg_host *host, const char *soname, void **ret_library, kg_error *ret_error)
+{
+    const struct kg_host_state *state = state_of(host);
+    for (size_t i = 0; i < state->n_library_paths; i++) {
+        char path[4096];
+        snprintf(path, sizeof path, "%s/%s", state->library_paths[i], soname);
+        if (access(path, R_OK) == 0) {
+            void *found = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+            if (!found)
+                return kg_fail(ret_error, KG_EUNSUPPORTED, "%s", dlerror());
+            *ret_library = found;
+            return KG_OK;
+        }
+    }
+    void *library = dlopen(soname, RTLD_NOW | RTLD_GLOBAL);
+    if (!library)
+        return kg_fail(ret_error, KG_EUNSUPPORTED, "library not found: %s (see --library-path)", soname);
+    *ret_library = library;
+    return KG_OK;
+}
+
+static int library_symbol(void *library, const char *name, void **ret_symbol, kg_error *ret_error)
+{
+    void *symbol = dlsym(library, name);
+    if (!symbol)
+        return kg_fail(ret_error, KG_EUNSUPPORTED, "the library has no %s", name);
+    *ret_symbol = symbol;
+    return KG_OK;
+}
+
+/* A file a key, named by the key's hash; the key stands in its first line, so that a collision reads as a miss. */
+static int cache_path(const kg_host *host, const char *key, char *ret_path, size_t size)
+{
+    const struct kg_host_state *state = state_of(host);
+    uint64_t hash = 0;
+    if (!state->cache || !*state->cache || strchr(key, '\n'))
+        return KG_ENOTFOUND;
+    for (const char *c = key; *c; c++)
+        hash = kg_mix64(hash + (unsigned char)*c);
+    int length = snprintf(ret_path, size, "%s/%016llx.txt", state->cache, (unsigned long long)hash);
+    return length > 0 && (size_t)length < size ? KG_OK : KG_ENOTFOUND;
+}
+
+static int cache_read(const kg_host *host, const char *key, char **ret_text)
+{
+    char path[4096];
+    struct stat info;
+    if (cache_path(host, key, path, sizeof path))
+        return KG_ENOTFOUND;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return KG_ENOTFOUND;
+    char *text = NULL;
+    size_t key_length = strlen(key), length = 0;
+    if (fstat(file, &info) == 0 && (text = malloc((size_t)info.st_size + 1))) {
+        ssize_t got;
+        while ((got = read(file, text + length, (size_t)info.st_size - length)) > 0)
+            length += (size_t)got;
+        text[length] = '\0';
+    }
+    close(file);
+    if (!text || length <= key_length || strncmp(text, key, key_length) || text[key_length] != '\n') {
+        free(text);
+        return KG_ENOTFOUND;
+    }
+    memmove(text, text + key_length + 1, length - key_length);
+    *ret_text = text;
+    return KG_OK;
+}
+
+static int cache_write(const kg_host *host, const char *key, const char *text)
+{
+    char path[4096], temporary[4200];
+    if (cache_path(host, key, path, sizeof path))
+        return KG_ENOTFOUND;
+    (void)kg_folder_make(state_of(host)->cache, NULL); /* opening the file says it better */
+    snprintf(temporary, sizeof temporary, "%s.%d", path, (int)getpid());
+    FILE *file = fopen(temporary, "we");
+    if (!file)
+        return KG_EIO;
+    bool written = fprintf(file, "%s\n%s", key, text) > 0;
+    if (fclose(file) || !written || rename(temporary, path)) {
+        unlink(temporary);
+        return KG_EIO;
+    }
+    return KG_OK;
+}
+
+KG_PRINTF(2, 3)
+static void write_log(const kg_host *host, const char *format, ...)
+{
+    va_list arguments;
+    (void)host;
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+}
+
+void kg_host_init(struct kg_host_state *state)
+{
+    *state = (struct kg_host_state){ .host = { .abi = KG_ABI,
+                                               .library_open = library_open,
+                                               .library_symbol = library_symbol,
+                                               .cache_read = cache_read,
+                                               .cache_write = cache_write,
+                                               .log = write_log } };
+}
+
+void kg_host_done(struct kg_host_state *state)
+{
+    while (state->n_open > 0) {
+        state->n_open--;
+        const kg_backend *backend = state->open[state->n_open].backend;
+        if (backend->close)
+            backend->close(backend, state->open[state->n_open].library);
+    }
+}
+
+int kg_host_open_backend(struct kg_host_state *state, const kg_backend *backend, const kg_device *device,
+                         void **ret_library, kg_error *ret_error)
+{
+    void *library = NULL;
+    for (size_t i = 0; i < state->n_open; i++) {
+        if (state->open[i].backend == backend) {
+            *ret_library = state->open[i].library;
+            return KG_OK;
+        }
+    }
+    if (!backend->open) {
+        *ret_library = NULL;
+        return KG_OK;
+    }
+    if (state->n_open == KG_MAX_BACKENDS)
+        return kg_fail(ret_error, KG_ENOMEM, "more than %d backends with libraries", KG_MAX_BACKENDS);
+    int status = backend->open(backend, &state->host, device, &library, ret_error);
+    if (status)
+        return status;
+    state->open[state->n_open].backend = backend;
+    state->open[state->n_open++].library = library;
+    *ret_library = library;
+    return KG_OK;
+}
+
+int kg_host_knobs(const struct kg_host_state *state, const kg_backend *backend, void **ret_knobs, kg_error *ret_error)
+{
+    *ret_knobs = NULL;
+    if (!backend->knobs_size)
+        return KG_OK;
+    void *knobs = calloc(1, backend->knobs_size);
+    if (!knobs)
+        return kg_fail(ret_error, KG_ENOMEM, "out of memory for knobs");
+    kg_fields_fall_back(backend->knobs, knobs);
+    int status = KG_OK;
+    for (size_t i = 0; i < state->n_knobs && !status; i++) {
+        size_t length = strcspn(state->knobs[i], "=");
+        const kg_field *field = kg_fields_find(backend->knobs, state->knobs[i], length);
+        if (field && state->knobs[i][length])
+            status = kg_field_set(field, knobs, state->knobs[i] + length + 1, ret_error);
+    }
+    if (status)
+        free(knobs);
+    else
+        *ret_knobs = knobs;
+    return status;
+}

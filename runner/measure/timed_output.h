@@ -1,0 +1,25 @@
+/* timed_output.h -- what the timed calls wrote, held against what was checked; and the case once more on other inputs,
+ * for a kernel whose calls copy what an earlier one wrote, leave alone what is written already, or do not all work. */
+#ifndef KG_TIMED_OUTPUT_H
+#define KG_TIMED_OUTPUT_H
+
+#include "measure/arm.h"
+
+struct kg_timed_output {
+    struct kg_fixture *fixture;
+    struct kg_fixture *other; /* of the same problem and another seed; NULL: not asked on other inputs */
+    uint64_t digest;          /* of the checked output */
+    uint64_t seed;            /* of how often a set is called before its inputs are exchanged */
+    bool baseline_wrong;      /* what failed is the baseline's output */
+    bool unclear;             /* one of two builds overwrote something, once */
+};
+
+/* A kg_interlude's call. Every set that timed calls were given must hold the checked output, or one that is as right.
+ * Of two builds on the same sets each runs its very windows once more by itself, on sets made anew. With other inputs,
+ * all sets then get them, staged anew, their outputs stay, and the case's windows must make the outputs right. Last,
+ * set by set: none to three calls alone, inputs exchanged again, and one call, whose output must be right. KG_EDEVICE:
+ * an output is wrong. */
+int kg_timed_output_check(void *timed_output, kg_context *context, struct kg_lane *lane, struct kg_lane *baseline,
+                          kg_error *ret_error);
+
+#endif

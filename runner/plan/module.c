@@ -1,0 +1,120 @@
+/* module.c -- opens a module and refuses what is not one; the rules for tables are in suite_check.c. */
+#include "plan/module.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const kg_suite *kg_module_suite(const struct kg_module *module, const char *name)
+{
+    for (size_t i = 0; i < module->n_suites; i++)
+        if (!strcmp(module->suites[i]->name, name))
+            return module->suites[i];
+    return NULL;
+}
+
+const kg_backend *kg_suite_backend(const kg_suite *suite, const char *name)
+{
+    for (size_t i = 0; i < suite->backends.count; i++)
+        if (!strcmp(suite->backends.items[i]->name, name))
+            return suite->backends.items[i];
+    return NULL;
+}
+
+kg_table kg_suite_rows(const kg_suite *suite, enum kg_device_kind kind)
+{
+    return kind == KG_CPU && suite->cpu_shapes.count ? suite->cpu_shapes : suite->shapes;
+}
+
+const kg_backend *kg_suite_anchor(const kg_suite *suite, enum kg_device_kind kind)
+{
+    return kind == KG_CPU ? suite->cpu_anchor : suite->anchor;
+}
+
+const char *kg_row_name(const void *problem)
+{
+    const char *name;
+    memcpy(&name, problem, sizeof name);
+    return name;
+}
+
+int kg_module_check(const struct kg_module *module, kg_error *ret_error)
+{
+    if (module->abi != KG_ABI)
+        return kg_fail(ret_error, KG_EUNSUPPORTED, "module of ABI %u, this kgate has %u: rebuild the module",
+                       module->abi, KG_ABI);
+    if (module->module_size != sizeof(struct kg_module) || module->suite_size != sizeof(kg_suite) ||
+        module->op_size != sizeof(kg_op) || module->backend_size != sizeof(kg_backend) ||
+        module->kernel_size != sizeof(kg_kernel))
+        return kg_fail(ret_error, KG_EUNSUPPORTED, "module built against another kgate.h: rebuild the module");
+    if (!module->name || !module->suites || !module->n_suites)
+        return kg_fail(ret_error, KG_EINVAL, "module without a name or suites");
+    for (size_t i = 0; i < module->n_suites; i++) {
+        int status = kg_suite_check(module->suites[i], ret_error);
+        if (status)
+            return status;
+        if (kg_module_suite(module, module->suites[i]->name) != module->suites[i])
+            return kg_fail(ret_error, KG_EINVAL, "suite %s stands twice", module->suites[i]->name);
+    }
+    return KG_OK;
+}
+
+static int find_shipped(const char *name, char *ret_path, kg_error *ret_error)
+{
+    static const char *const places[] = { "", "../lib/kgate/", "examples/" };
+    char folder[KG_PATH_SIZE];
+    ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
+    if (length <= 0)
+        return kg_fail(ret_error, KG_EIO, "cannot tell where kgate is installed; give --module a path");
+    folder[length] = '\0';
+    *(strrchr(folder, '/') + 1) = '\0';
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        char path[KG_PATH_SIZE + 288];
+        snprintf(path, sizeof path, "%s%s%.200s.so", folder, places[i], name);
+        if (access(path, R_OK) == 0 && realpath(path, ret_path))
+            return KG_OK;
+    }
+    return kg_fail(ret_error, KG_EINVAL, "no module %s beside kgate; give --module a path", name);
+}
+
+/* `name` is what messages call it. */
+static int open_root(const char *path, const char *name, const struct kg_module **ret_root, kg_error *ret_error)
+{
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!handle)
+        return kg_fail(ret_error, KG_EINVAL, "not a module: %s", dlerror());
+    const struct kg_module *root = dlsym(handle, "kg_module");
+    int status = KG_OK;
+    kg_error cause = { 0 };
+    if (!root)
+        status = kg_fail(ret_error, KG_EINVAL, "not a module: %s has no symbol kg_module", name);
+    else if ((status = kg_module_check(root, &cause)))
+        kg_fail(ret_error, status, "%s: %.380s", name, cause.text);
+    if (status)
+        dlclose(handle);
+    else
+        *ret_root = root;
+    return status;
+}
+
+int kg_module_open(const char *name, struct kg_loaded *ret_loaded, kg_error *ret_error)
+{
+    char path[PATH_MAX];
+    const struct kg_module *root = NULL;
+    const char *suffix = strrchr(name, '.');
+    if (!strchr(name, '/') && (!suffix || strcmp(suffix, ".so"))) {
+        int status = find_shipped(name, path, ret_error);
+        if (status)
+            return status;
+    } else if (!realpath(name, path)) {
+        return kg_fail(ret_error, KG_EINVAL, "no module at %s", name);
+    }
+    int status = open_root(path, name, &root, ret_error);
+    if (status)
+        return status;
+    *ret_loaded = (struct kg_loaded){ .root = root };
+    snprintf(ret_loaded->path, sizeof ret_loaded->path, "%s", path);
+    return KG_OK;
+}

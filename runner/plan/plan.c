@@ -1,0 +1,397 @@
+/* plan.c -- expands tables into cases: rows × sweeps × seeds × backends, filtered. Patterns are in pattern.c. */
+#include "plan/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/field.h"
+#include "plan/module.h"
+
+struct kg_plan_shape {
+    void *problem;
+    char name[200];
+};
+
+struct builder {
+    const struct kg_selection *selection;
+    struct kg_plan plan;
+    size_t cases_room, shapes_room;
+    bool *pattern_hit; /* shared by the plans of one selection */
+    kg_error *error;
+};
+
+void kg_case_id(const struct kg_case *of, char *ret_id, size_t size)
+{
+    snprintf(ret_id, size, "%s/%s/s%llu/%s", of->suite->name, of->shape, (unsigned long long)of->seed,
+             of->backend->name);
+}
+
+void kg_case_key(const struct kg_case *of, const char *backend, char *ret_key, size_t size)
+{
+    snprintf(ret_key, size, "%s/%s/%s", of->suite->name, of->shape, backend);
+}
+
+const char *kg_case_xfail(const struct kg_case *of, const char *id)
+{
+    for (size_t i = 0; i < of->suite->xfails.count; i++)
+        if (kg_pattern_matches(of->suite->xfails.items[i].pattern, id))
+            return of->suite->xfails.items[i].reason;
+    return NULL;
+}
+
+void kg_plan_done(struct kg_plan *plan)
+{
+    for (size_t i = 0; i < plan->n_shapes; i++)
+        free(plan->shapes[i].problem);
+    free(plan->shapes);
+    free(plan->cases);
+    *plan = (struct kg_plan){ 0 };
+}
+
+/* Room for one more; NULL when out of memory. */
+static void *grow(void *items, size_t count, size_t *room, size_t item_bytes)
+{
+    if (count < *room)
+        return items;
+    size_t wanted = *room ? 2 * *room : 64;
+    void *grown = realloc(items, wanted * item_bytes);
+    if (grown)
+        *room = wanted;
+    return grown;
+}
+
+static bool selects(struct builder *b, const char *id)
+{
+    const struct kg_selection *s = b->selection;
+    bool hit = s->n_patterns == 0;
+    for (size_t i = 0; i < s->n_patterns; i++) {
+        if (kg_pattern_matches(s->patterns[i], id)) {
+            b->pattern_hit[i] = true;
+            hit = true;
+        }
+    }
+    for (size_t i = 0; i < s->n_excludes && hit; i++)
+        hit = !kg_pattern_matches(s->excludes[i], id);
+    return hit;
+}
+
+static bool wants_backend(const struct kg_selection *s, const char *name)
+{
+    for (size_t i = 0; i < s->n_backends; i++)
+        if (!strcmp(s->backends[i], name))
+            return true;
+    return s->n_backends == 0;
+}
+
+/* A row of one kind is a row for the backends of that kind; with no CPU rows, all rows serve both. */
+static int add_cases(struct builder *b, const kg_suite *suite, enum kg_device_kind kind, size_t shape)
+{
+    const struct kg_selection *s = b->selection;
+    const kg_seeds seeds = s->n_seeds ? (kg_seeds){ s->seeds, s->n_seeds } : suite->seeds;
+    for (size_t i = 0; i < seeds.count; i++) {
+        for (size_t j = 0; j < suite->backends.count; j++) {
+            const kg_backend *backend = suite->backends.items[j];
+            struct kg_case one = { suite, backend, NULL, NULL, seeds.items[i], kind, shape };
+            char id[KG_ID_SIZE];
+            if (backend->device != kind || !wants_backend(s, backend->name))
+                continue;
+            one.problem = b->plan.shapes[shape].problem;
+            one.shape = b->plan.shapes[shape].name;
+            kg_case_id(&one, id, sizeof id);
+            if (!selects(b, id) || (s->kind && s->kind != kind))
+                continue;
+            void *cases = grow(b->plan.cases, b->plan.count, &b->cases_room, sizeof *b->plan.cases);
+            if (!cases)
+                return kg_fail(b->error, KG_ENOMEM, "out of memory for %zu cases", b->plan.count);
+            b->plan.cases = cases;
+            b->plan.cases[b->plan.count++] = one;
+        }
+    }
+    return KG_OK;
+}
+
+/* Applies one field=value of a sweep to a problem. */
+static int apply_value(const kg_suite *suite, void *problem, const char *name, const char *value, kg_error *ret_error)
+{
+    const kg_field *field = kg_fields_find(suite->op->fields, name, strlen(name));
+    kg_error cause = { 0 };
+    if (!field)
+        return kg_fail(ret_error, KG_EINVAL, "--set %.100s: op %s of suite %s has no such field", name, suite->op->name,
+                       suite->name);
+    int status = kg_field_set(field, problem, value, &cause);
+    if (status)
+        kg_fail(ret_error, status, "--set %.380s", cause.text);
+    return status;
+}
+
+/* As ids have it, however it was typed; and the problem gets what the id says. */
+static int sweep_value(const kg_suite *suite, void *problem, const char *name, const char *typed, char *ret_value,
+                       size_t size, kg_error *ret_error)
+{
+    int status = apply_value(suite, problem, name, typed, ret_error);
+    if (status)
+        return status;
+    kg_field_format(kg_fields_find(suite->op->fields, name, strlen(name)), problem, ret_value, size);
+    return apply_value(suite, problem, name, ret_value, ret_error);
+}
+
+static int settle_problem(const kg_suite *suite, const char *shape, void *problem, kg_error *ret_error)
+{
+    const kg_op *op = suite->op;
+    kg_error cause = { 0 };
+    int status = kg_fields_check(op->fields, problem, &cause);
+    if (!status && op->check)
+        status = op->check(problem, &cause);
+    if (status)
+        kg_fail(ret_error, status, "suite %s, row %s: %.300s", suite->name, shape, cause.text);
+    return status;
+}
+
+/* Adds the shape that `choice[i]` of each sweep makes of the row. The name is a pointer into plan.shapes, which moves
+ * while it grows: cases get theirs at the end. */
+static int add_shape(struct builder *b, const kg_suite *suite, const void *row, const size_t *choice, size_t *ret_shape)
+{
+    const kg_op *op = suite->op;
+    void *shapes = grow(b->plan.shapes, b->plan.n_shapes, &b->shapes_room, sizeof *b->plan.shapes);
+    if (!shapes)
+        return kg_fail(b->error, KG_ENOMEM, "out of memory for shapes");
+    b->plan.shapes = shapes;
+    struct kg_plan_shape *shape = &b->plan.shapes[b->plan.n_shapes];
+    shape->problem = malloc(op->problem_size);
+    if (!shape->problem)
+        return kg_fail(b->error, KG_ENOMEM, "out of memory for shapes");
+    b->plan.n_shapes++;
+    memcpy(shape->problem, row, op->problem_size);
+    kg_fields_fall_back(op->fields, shape->problem); /* before --set, which may mean a zero */
+    int used = snprintf(shape->name, sizeof shape->name, "%s", kg_row_name(row));
+    for (size_t i = 0; i < b->selection->n_sweeps; i++) {
+        const struct kg_sweep *sweep = &b->selection->sweeps[i];
+        char value[64];
+        int status =
+            sweep_value(suite, shape->problem, sweep->field, sweep->values[choice[i]], value, sizeof value, b->error);
+        if (status)
+            return status;
+        if ((size_t)used < sizeof shape->name)
+            used += snprintf(shape->name + used, sizeof shape->name - (size_t)used, "%c%s=%s", i ? ',' : '@',
+                             sweep->field, value);
+    }
+    if ((size_t)used >= sizeof shape->name)
+        return kg_fail(b->error, KG_EINVAL, "suite %s, row %s: name too long", suite->name, kg_row_name(row));
+    int status = settle_problem(suite, shape->name, shape->problem, b->error);
+    if (status)
+        return status;
+    *ret_shape = b->plan.n_shapes - 1;
+    return KG_OK;
+}
+
+/* Counts through the sweeps' values like an odometer; false when it has wrapped. */
+static bool next_choice(const struct kg_selection *s, size_t *choice)
+{
+    for (size_t i = s->n_sweeps; i-- > 0;) {
+        if (++choice[i] < s->sweeps[i].n_values)
+            return true;
+        choice[i] = 0;
+    }
+    return false;
+}
+
+static int add_row(struct builder *b, const kg_suite *suite, enum kg_device_kind kind, const void *row)
+{
+    size_t choice[16] = { 0 };
+    if (b->selection->n_sweeps > sizeof choice / sizeof *choice)
+        return kg_fail(b->error, KG_EINVAL, "more than 16 fields swept");
+    const size_t first = b->plan.n_shapes;
+    do {
+        size_t shape = 0, before = b->plan.count;
+        int status = add_shape(b, suite, row, choice, &shape);
+        for (size_t i = first; i < shape && !status; i++)
+            if (!strcmp(b->plan.shapes[i].name, b->plan.shapes[shape].name))
+                status = kg_fail(b->error, KG_EINVAL, "--set: suite %s, row %s: stands twice", suite->name,
+                                 b->plan.shapes[i].name);
+        if (!status)
+            status = add_cases(b, suite, kind, shape);
+        if (status)
+            return status;
+        if (b->plan.count == before) { /* nothing of it was selected */
+            free(b->plan.shapes[shape].problem);
+            b->plan.n_shapes--;
+        }
+    } while (next_choice(b->selection, choice));
+    return KG_OK;
+}
+
+static bool has_backend(const struct builder *b, const kg_suite *suite, enum kg_device_kind kind)
+{
+    for (size_t i = 0; i < suite->backends.count; i++)
+        if (suite->backends.items[i]->device == kind && wants_backend(b->selection, suite->backends.items[i]->name))
+            return true;
+    return false;
+}
+
+/* A suite that no pattern can reach is left out before its rows are expanded, so that --set of a field that only
+ * another suite has is no error. */
+static bool reaches(const struct builder *b, const kg_suite *suite)
+{
+    size_t length = strlen(suite->name);
+    for (size_t i = 0; i < b->selection->n_patterns; i++) {
+        const char *pattern = b->selection->patterns[i];
+        size_t literal = strcspn(pattern, "*?[\\/");
+        bool ends = pattern[literal] == '/' || pattern[literal] == '\0';
+        if (literal <= length && !strncmp(pattern, suite->name, literal) && (!ends || literal == length))
+            return true;
+    }
+    return b->selection->n_patterns == 0;
+}
+
+static int add_suite(struct builder *b, const kg_suite *suite)
+{
+    const enum kg_device_kind kinds[] = { KG_CUDA, KG_CPU };
+    if (!reaches(b, suite))
+        return KG_OK;
+    for (size_t k = 0; k < 2; k++) {
+        kg_table rows = kg_suite_rows(suite, kinds[k]);
+        for (size_t i = 0; i < rows.count && has_backend(b, suite, kinds[k]); i++) {
+            int status = add_row(b, suite, kinds[k], (const char *)rows.rows + i * rows.row_size);
+            if (status)
+                return status;
+        }
+    }
+    return KG_OK;
+}
+
+static int check_names(const struct kg_module *const *modules, size_t n_modules, const struct kg_selection *s,
+                       kg_error *ret_error)
+{
+    for (size_t i = 0; i < s->n_backends; i++) {
+        bool known = false;
+        for (size_t m = 0; m < n_modules; m++)
+            for (size_t j = 0; j < modules[m]->n_suites && !known; j++)
+                known = kg_suite_backend(modules[m]->suites[j], s->backends[i]) != NULL;
+        if (!known)
+            return kg_fail(ret_error, KG_EINVAL, "unknown backend %s; kgate list shows them", s->backends[i]);
+    }
+    for (size_t i = 0; i < s->n_patterns + s->n_excludes; i++) {
+        int status = kg_pattern_check(i < s->n_patterns ? s->patterns[i] : s->excludes[i - s->n_patterns], ret_error);
+        if (status)
+            return status;
+    }
+    return KG_OK;
+}
+
+/* Pointers into arrays that have stopped growing; and the shard's part. */
+static void settle(struct builder *b)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < b->plan.count; i++) {
+        struct kg_case one = b->plan.cases[i];
+        one.problem = b->plan.shapes[one.shape_ordinal].problem;
+        one.shape = b->plan.shapes[one.shape_ordinal].name;
+        if (!b->selection->n_shards || one.shape_ordinal % b->selection->n_shards + 1 == b->selection->shard)
+            b->plan.cases[kept++] = one;
+    }
+    b->plan.count = kept;
+}
+
+static int make_one(const struct kg_module *module, const struct kg_selection *selection, bool *pattern_hit,
+                    struct kg_plan *ret_plan, kg_error *ret_error)
+{
+    struct builder b = { .selection = selection, .pattern_hit = pattern_hit, .error = ret_error };
+    int status = KG_OK;
+    for (size_t i = 0; i < module->n_suites && !status; i++)
+        status = add_suite(&b, module->suites[i]);
+    if (!status)
+        settle(&b);
+    *ret_plan = b.plan;
+    return status;
+}
+
+static int check_found(const struct kg_selection *selection, const bool *pattern_hit, size_t count, kg_error *ret_error)
+{
+    for (size_t i = 0; i < selection->n_patterns; i++)
+        if (!pattern_hit[i])
+            return kg_fail(ret_error, KG_EINVAL, "no case matches %.300s", selection->patterns[i]);
+    if (count)
+        return KG_OK;
+    if (selection->n_shards)
+        return kg_fail(ret_error, KG_EINVAL, "no case selected: shard %zu/%zu is empty", selection->shard,
+                       selection->n_shards);
+    return kg_fail(ret_error, KG_EINVAL, "no case selected");
+}
+
+int kg_plans_make(const struct kg_module *const *modules, size_t n_modules, const struct kg_selection *selection,
+                  struct kg_plan *ret_plans, kg_error *ret_error)
+{
+    size_t count = 0;
+    int status = check_names(modules, n_modules, selection, ret_error);
+    if (status)
+        return status;
+    bool *pattern_hit = calloc(selection->n_patterns + 1, sizeof *pattern_hit);
+    struct kg_plan *plans = calloc(n_modules, sizeof *plans);
+    if (!pattern_hit || !plans)
+        status = kg_fail(ret_error, KG_ENOMEM, "out of memory");
+    for (size_t i = 0; i < n_modules && !status; i++) {
+        status = make_one(modules[i], selection, pattern_hit, &plans[i], ret_error);
+        count += plans[i].count;
+    }
+    if (!status)
+        status = check_found(selection, pattern_hit, count, ret_error);
+    for (size_t i = 0; plans && i < n_modules; i++) {
+        if (status)
+            kg_plan_done(&plans[i]);
+        else
+            ret_plans[i] = plans[i];
+    }
+    free(plans);
+    free(pattern_hit);
+    return status;
+}
+
+int kg_plan_make(const struct kg_module *module, const struct kg_selection *selection, struct kg_plan *ret_plan,
+                 kg_error *ret_error)
+{
+    return kg_plans_make(&module, 1, selection, ret_plan, ret_error);
+}
+
+static const void *find_row(kg_table table, const char *name, size_t length)
+{
+    for (size_t i = 0; i < table.count; i++) {
+        const void *row = (const char *)table.rows + i * table.row_size;
+        if (strlen(kg_row_name(row)) == length && !memcmp(kg_row_name(row), name, length))
+            return row;
+    }
+    return NULL;
+}
+
+int kg_plan_problem(const kg_suite *suite, enum kg_device_kind kind, const char *shape, void **ret_problem,
+                    kg_error *ret_error)
+{
+    size_t length = strcspn(shape, "@");
+    const void *row = find_row(kg_suite_rows(suite, kind), shape, length);
+    char values[200];
+    if (!row || strlen(shape) >= sizeof values)
+        return kg_fail(ret_error, KG_EINVAL, "suite %s has no row %.200s", suite->name, shape);
+    void *problem = malloc(suite->op->problem_size);
+    if (!problem)
+        return kg_fail(ret_error, KG_ENOMEM, "out of memory for a problem");
+    memcpy(problem, row, suite->op->problem_size);
+    kg_fields_fall_back(suite->op->fields, problem);
+    snprintf(values, sizeof values, "%s", shape[length] ? shape + length + 1 : "");
+    int status = KG_OK;
+    char *rest = NULL;
+    for (char *name = strtok_r(values, ",", &rest); name && !status; name = strtok_r(NULL, ",", &rest)) {
+        char *value = strchr(name, '=');
+        if (!value)
+            status = kg_fail(ret_error, KG_EINVAL, "row %.200s: no = after @", shape);
+        else {
+            *value++ = '\0';
+            status = apply_value(suite, problem, name, value, ret_error);
+        }
+    }
+    if (!status)
+        status = settle_problem(suite, shape, problem, ret_error);
+    if (status)
+        free(problem);
+    else
+        *ret_problem = problem;
+    return status;
+}

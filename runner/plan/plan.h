@@ -1,0 +1,66 @@
+/* plan.h -- from a module's tables and a selection to the list of cases. Pure: no device, no files. */
+#ifndef KG_PLAN_H
+#define KG_PLAN_H
+
+#include "kgate.h"
+#include "judge/result.h"
+
+struct kg_sweep {
+    const char *field;
+    const char *const *values; /* as typed; each is parsed by the field's table */
+    size_t n_values;
+};
+
+struct kg_selection {
+    const char *const *patterns, *const
+                                     *excludes; /* shell globs over ids; a leading part up to a '/' selects all below */
+    size_t n_patterns, n_excludes;
+    const char *const *backends; /* names; none: all */
+    size_t n_backends;
+    const uint64_t *seeds; /* none: the suite's; seeds of the user's choice are allowed */
+    size_t n_seeds;
+    const struct kg_sweep *sweeps;
+    size_t n_sweeps;
+    size_t shard, n_shards;   /* 1-based; n_shards 0: no sharding. A (suite, shape) is never split */
+    enum kg_device_kind kind; /* 0: both */
+};
+
+struct kg_plan {
+    struct kg_case *cases;
+    size_t count;
+    size_t n_shapes;
+    struct kg_plan_shape *shapes; /* owned problems and names, one a (suite, swept row) */
+};
+
+/* In the tables' order: suite, CUDA rows before CPU rows, row, sweep, seed, backend. KG_EINVAL: a pattern that is no
+ * glob or matches nothing, a backend or field that no selected suite has, a value out of range, nothing selected. */
+int kg_plan_make(const struct kg_module *module, const struct kg_selection *selection, struct kg_plan *ret_plan,
+                 kg_error *ret_error);
+void kg_plan_done(struct kg_plan *plan);
+
+/* A plan of each module by one selection: a pattern must match, and a backend be known, in one of them, and one of
+ * the plans must hold a case. */
+int kg_plans_make(const struct kg_module *const *modules, size_t n_modules, const struct kg_selection *selection,
+                  struct kg_plan *ret_plans, kg_error *ret_error);
+
+/* The problem of a shape by its name, `row` or `row@field=value,…`, as the plan made it for backends of this kind;
+ * free() it. */
+int kg_plan_problem(const kg_suite *suite, enum kg_device_kind kind, const char *shape, void **ret_problem,
+                    kg_error *ret_error);
+
+/* suite/shape/sSEED/backend; and the golden's key suite/shape/backend, for a backend by name. */
+void kg_case_id(const struct kg_case *of, char *ret_id, size_t size);
+void kg_case_key(const struct kg_case *of, const char *backend, char *ret_key, size_t size);
+
+/* Does a glob, or a leading part of an id, select the id? */
+bool kg_pattern_matches(const char *pattern, const char *id);
+int kg_pattern_check(const char *pattern, kg_error *ret_error);
+
+/* Would the selection have chosen this golden's key, had its case been in the table? Keys of swept rows ('@') are
+ * never expected back. */
+bool kg_selection_covers_key(const struct kg_module *module, const struct kg_selection *selection, const char *key);
+
+/* The reason of the row that says it must fail; NULL: none. */
+const char *kg_case_xfail(const struct kg_case *of, const char *id);
+
+#endif

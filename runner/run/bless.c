@@ -1,0 +1,178 @@
+/* bless.c -- goldens from a run, under the folder's lock, all in one write. */
+#include "run/bless.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/changes.h"
+#include "judge/noise.h"
+#include "run/schedule.h"
+
+int kg_bless_check_commit(const struct kg_git *git, const struct kg_module *module, kg_error *ret_error)
+{
+    if (!*git->sha)
+        return kg_fail(ret_error, KG_EINVAL, "cannot bless: %s (--git-sha SHA, or --allow-dirty)", git->why);
+    if (git->dirty)
+        return kg_fail(ret_error, KG_EINVAL, "cannot bless: the tree at %.12s is modified (commit, or --allow-dirty)",
+                       git->sha);
+    if (module->git_dirty)
+        return kg_fail(ret_error, KG_EINVAL,
+                       "cannot bless: module %s was built from a modified tree (or --allow-dirty)", module->name);
+    size_t given = strlen(git->sha), built = strlen(module->git_sha);
+    size_t common = given < built ? given : built;
+    if (common < 7 || strncmp(git->sha, module->git_sha, common))
+        return kg_fail(ret_error, KG_EINVAL,
+                       "cannot bless: module %s was built from %.12s, not from %.12s (or --allow-dirty)", module->name,
+                       built ? module->git_sha : "no commit", git->sha);
+    return KG_OK;
+}
+
+int kg_bless_check(const struct kg_session *s, kg_error *ret_error)
+{
+    return s->options->allow_dirty ? KG_OK : kg_bless_check_commit(&s->run.git, s->module.root, ret_error);
+}
+
+static struct kg_provenance provenance_of(const struct kg_session *s)
+{
+    struct kg_provenance p = { .dirty = kg_bless_check_commit(&s->run.git, s->module.root, NULL) != KG_OK };
+    snprintf(p.git_sha, sizeof p.git_sha, "%s", s->run.git.sha);
+    snprintf(p.branch, sizeof p.branch, "%s", s->run.git.branch);
+    snprintf(p.date, sizeof p.date, "%s", s->run.started);
+    snprintf(p.reason, sizeof p.reason, "%s", s->options->reason);
+    snprintf(p.device, sizeof p.device, "%s", s->device.name);
+    snprintf(p.uuid, sizeof p.uuid, "%s", s->device.uuid);
+    snprintf(p.driver, sizeof p.driver, "%s", s->device.driver);
+    snprintf(p.cuda, sizeof p.cuda, "%s", s->run.cuda_runtime);
+    return p;
+}
+
+static int refuse_wrong(const struct kg_session *s, kg_error *ret_error)
+{
+    size_t wrong = 0, first = 0;
+    for (size_t i = s->n_results; i-- > 0;) {
+        const enum kg_verdict verdict = s->results[i].verdict;
+        if (verdict == KG_FAIL || verdict == KG_ERROR || verdict == KG_XPASS) {
+            wrong++;
+            first = i;
+        }
+    }
+    if (!wrong)
+        return KG_OK;
+    return kg_fail(ret_error, KG_EINVAL, "not blessed: %zu case%s wrong, first %.300s", wrong,
+                   wrong == 1 ? " is" : "s are", s->results[first].id);
+}
+
+/* `auto` has no golden of its own; neither has a CPU's anchor, nor a case that must fail. */
+static bool blessable(const struct kg_session *s, size_t i, const bool *timed)
+{
+    const struct kg_result *r = &s->results[i];
+    if (kg_schedule_policy(s, r).is_cpu_anchor)
+        return false;
+    return timed[i] && r->outcome == KG_RAN && !strcmp(r->backend, r->of.backend->name) && r->verdict != KG_XFAIL;
+}
+
+int kg_bless_check_noise(const struct kg_result *result, kg_error *ret_error)
+{
+    kg_noise_set refused = 0;
+    int count = 0, first = 0;
+    char names[128];
+    for (int i = result->n_blocks; i-- > 0;) {
+        kg_noise_set here = kg_noise_of_block(&result->blocks[i]) & kg_noise_refuses_bless();
+        refused |= here;
+        if (here) {
+            count++;
+            first = i + 1;
+        }
+    }
+    if (!refused)
+        return KG_OK;
+    kg_noise_names(refused, names, sizeof names);
+    return kg_fail(ret_error, KG_EINVAL, "%s: %d of %d blocks were measured under %s, first block %d", result->id,
+                   count, result->n_blocks, names, first);
+}
+
+/* A best that a bless forgets, or cannot be held against, is said. */
+static void say_best(const struct kg_golden *old, const struct kg_golden *golden, bool reset_best, FILE *out)
+{
+    static const char *const fates[] = {
+        [KG_BEST_APART] = "stays, and cannot be compared with what is blessed here; --reset-best begins anew",
+        [KG_BEST_RESET] = "is forgotten: --reset-best",
+        [KG_BEST_STALE] = "is forgotten: it was timed by another contract",
+    };
+    const struct kg_best *best = &old->best;
+    enum kg_best_fate fate = kg_golden_best_fate(old, golden, reset_best);
+    if (fates[fate])
+        fprintf(out, "  the best, %.6g us at %.12s of %.10s on %s, %s\n", best->p50_us, best->git_sha, best->date,
+                best->uuid, fates[fate]);
+}
+
+static int bless_one(struct kg_session *s, struct kg_goldens *goldens, struct kg_result *r, FILE *out,
+                     kg_error *ret_error)
+{
+    char key[KG_ID_SIZE];
+    struct kg_golden golden;
+    kg_error cause = { 0 };
+    const struct kg_policy policy = kg_schedule_policy(s, r);
+    const struct kg_provenance provenance = provenance_of(s);
+    kg_case_key(&r->of, r->backend, key, sizeof key);
+    const struct kg_golden *old = kg_goldens_find(goldens, key);
+    if (kg_bless_check_noise(r, &cause) ||
+        kg_golden_of_result(r, key, &policy.contract, &provenance, &golden, &cause)) {
+        r->verdict = KG_UNSURE;
+        snprintf(r->reason, sizeof r->reason, "not blessed: %s", cause.text);
+        return KG_OK;
+    }
+    if (old) {
+        fprintf(out, "blessed %s: %.6g -> %.6g us (%+.2f%%)\n", key, old->p50_us, golden.p50_us,
+                100 * (golden.p50_us / old->p50_us - 1));
+        say_best(old, &golden, s->options->reset_best, out);
+    } else {
+        fprintf(out, "blessed %s: %.6g us (new)\n", key, golden.p50_us);
+    }
+    r->verdict = KG_PASS;
+    snprintf(r->reason, sizeof r->reason, "blessed");
+    return kg_goldens_put(goldens, &golden, s->options->reset_best, ret_error);
+}
+
+static void prune(struct kg_session *s, struct kg_goldens *goldens, FILE *out)
+{
+    for (size_t i = 0; i < s->n_results; i++) {
+        struct kg_result *r = &s->results[i];
+        if (r->outcome != KG_ABSENT)
+            continue;
+        kg_goldens_remove(goldens, r->id);
+        fprintf(out, "pruned %s\n", r->id);
+        r->verdict = KG_SKIP;
+        snprintf(r->reason, sizeof r->reason, "golden pruned");
+    }
+}
+
+int kg_bless(struct kg_session *s, const bool *timed, FILE *out, kg_error *ret_error)
+{
+    struct kg_goldens fresh = { 0 };
+    struct kg_changes changes;
+    int status = refuse_wrong(s, ret_error);
+    if (!status)
+        status = kg_changes_begin(s->expectations, &changes, ret_error);
+    if (status)
+        return status;
+    /* Again, under the lock: another bless may have written. */
+    status = kg_goldens_load(s->expectations, s->device.arch, &fresh, ret_error);
+    for (size_t i = 0; i < s->n_results && !status; i++)
+        if (blessable(s, i, timed))
+            status = bless_one(s, &fresh, &s->results[i], changes.lines, ret_error);
+    if (!status && s->options->prune)
+        prune(s, &fresh, changes.lines);
+    if (!status && (fresh.count || fresh.exists)) /* a file of none would say that this device has goldens */
+        status = kg_goldens_save(&fresh, s->expectations, ret_error);
+    const bool any = kg_changes_end(&changes, status, out);
+    if (status) {
+        kg_goldens_done(&fresh);
+        return status;
+    }
+    kg_goldens_done(&s->goldens);
+    s->goldens = fresh;
+    s->run.expectations_exist = s->goldens.exists || s->goldens.count;
+    s->run.blessed = any;
+    return KG_OK;
+}

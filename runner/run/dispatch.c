@@ -1,0 +1,206 @@
+/* round.c -- feeds a job to workers until every case of it has ended, blaming who was running when one died. */
+#include "run/dispatch.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "run/process.h"
+#include "worker/wire.h"
+
+static const char *const phase_names[] = {
+    [KG_NOT_RUN] = "start",
+    [KG_PREPARE] = "prepare",
+    [KG_BASELINE_PREPARE] = "the baseline's prepare",
+    [KG_BASELINE_LAUNCH] = "the baseline's launch",
+    [KG_CORRECTNESS] = "correctness",
+    [KG_REFERENCE] = "the reference",
+    [KG_TIMING] = "timing",
+    [KG_DONE] = "end",
+};
+
+struct pump {
+    const struct kg_job *job;
+    const struct kg_round_options *options;
+    struct kg_result *results;
+    size_t n_results;
+    bool *ended;   /* by the job's order */
+    size_t active; /* place in the job of the case at hand; n_cases: none */
+    bool bye, stop, timed_out, interrupted;
+};
+
+/* A reference is the baseline's where there is one. */
+static bool is_of_baseline(const struct pump *p, const struct kg_job_case *one, enum kg_phase phase)
+{
+    return phase == KG_BASELINE_PREPARE || phase == KG_BASELINE_LAUNCH ||
+           (phase == KG_REFERENCE && *p->job->baseline && !one->is_new);
+}
+
+static void blame(struct pump *p, size_t place, const char *what)
+{
+    const struct kg_job_case *one = &p->job->cases[place];
+    struct kg_result *result = &p->results[one->index];
+    result->outcome = KG_BROKEN;
+    result->baseline_broken = is_of_baseline(p, one, result->phase);
+    snprintf(result->note, sizeof result->note, "%s during %s", what, phase_names[result->phase]);
+    p->ended[place] = true;
+}
+
+static size_t place_of(const struct pump *p, size_t index)
+{
+    size_t place = 0;
+    while (place < p->job->n_cases && p->job->cases[place].index != index)
+        place++;
+    return place;
+}
+
+static bool failed(const struct kg_result *result)
+{
+    return result->outcome == KG_BROKEN || (result->compared && !kg_gate_marks_all(result->marks));
+}
+
+static void take(struct pump *p, const char *line, size_t length)
+{
+    enum kg_message_type type;
+    size_t index = 0;
+    if (kg_wire_apply(line, length, p->results, p->n_results, &type, &index, NULL))
+        return; /* a kernel that writes to descriptor 4 is not listened to */
+    if (type == KG_MESSAGE_BYE) {
+        p->bye = true;
+        return;
+    }
+    size_t place = place_of(p, index);
+    if (place == p->job->n_cases)
+        return;
+    if (type == KG_MESSAGE_END) {
+        p->ended[place] = true;
+        p->active = p->job->n_cases;
+        p->stop = p->options->fail_fast && failed(&p->results[index]);
+    } else {
+        p->active = place;
+    }
+    if (p->options->progress)
+        p->options->progress(p->options->progress_argument, index, p->results[index].phase);
+}
+
+static struct kg_patience patience_of(const struct pump *p)
+{
+    return (struct kg_patience){ .timeout_s = p->options->timeout_s,
+                                 .deadline_s = p->options->deadline_s,
+                                 .stop = p->options->stop };
+}
+
+/* Until the worker ends, or is killed for one of three reasons. */
+static void listen(struct pump *p, struct kg_process *process, char *ret_how, size_t size)
+{
+    const struct kg_patience patience = patience_of(p);
+    const char *line = NULL;
+    size_t length = 0;
+    enum kg_read got = KG_READ_LINE;
+    while (!p->stop && (got = kg_process_read_line(process, &patience, &line, &length)) == KG_READ_LINE)
+        take(p, line, length);
+    p->timed_out = got == KG_READ_TIMEOUT;
+    p->interrupted = got == KG_READ_STOPPED;
+    if (p->timed_out || p->interrupted || p->stop)
+        kg_process_kill(process);
+    kg_process_finish(process, ret_how, size);
+    if (got == KG_READ_END && !p->bye) /* what stopped the run may have ended a worker that had only begun, too */
+        p->interrupted = kg_patience_over(&patience);
+}
+
+/* One worker over the cases that have not ended. */
+static int run_worker(struct pump *p, kg_error *ret_error)
+{
+    struct kg_process process;
+    struct kg_job rest = *p->job;
+    char how[128], what[220];
+    const char *const arguments[] = { "run", NULL };
+    rest.cases = malloc(p->job->n_cases * sizeof *rest.cases);
+    if (!rest.cases)
+        return kg_fail(ret_error, KG_ENOMEM, "out of memory for a job");
+    rest.n_cases = 0;
+    for (size_t i = 0; i < p->job->n_cases; i++)
+        if (!p->ended[i])
+            rest.cases[rest.n_cases++] = p->job->cases[i];
+    p->active = p->job->n_cases;
+    p->bye = p->timed_out = false;
+    int status = kg_process_start(arguments, p->options->log_path, &process, ret_error);
+    if (!status) {
+        kg_wire_write_job(process.job, &rest, NULL); /* a worker that is gone already shows below */
+        close(process.job);
+        process.job = -1;
+        listen(p, &process, how, sizeof how);
+        if (p->timed_out)
+            snprintf(what, sizeof what, "hangs: no progress in %g s", p->options->timeout_s);
+        else
+            snprintf(what, sizeof what, "the worker died: %s", how);
+        if (p->active < p->job->n_cases && !p->bye && !p->stop && !p->interrupted)
+            blame(p, p->active, what);
+    }
+    free(rest.cases);
+    return status;
+}
+
+static size_t count_ended(const struct pump *p)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < p->job->n_cases; i++)
+        count += p->ended[i];
+    return count;
+}
+
+int kg_round_run(const struct kg_job *job, const struct kg_round_options *options, struct kg_result *results,
+                 size_t n_results, bool *ret_stopped, kg_error *ret_error)
+{
+    struct pump p = { .job = job, .options = options, .results = results, .n_results = n_results };
+    int status = KG_OK;
+    p.ended = calloc(job->n_cases + 1, sizeof *p.ended);
+    if (!p.ended)
+        return kg_fail(ret_error, KG_ENOMEM, "out of memory for a round");
+    signal(SIGPIPE, SIG_IGN);
+    size_t before = 0, after = 0;
+    const struct kg_patience patience = patience_of(&p);
+    while (!status && !p.stop && (before = count_ended(&p)) < job->n_cases) {
+        p.interrupted = p.interrupted || kg_patience_over(&patience);
+        if (p.interrupted)
+            break;
+        status = run_worker(&p, ret_error);
+        after = count_ended(&p);
+        if (!status && after == before && !p.interrupted) /* died before its first case: the next would too */
+            status = kg_fail(ret_error, KG_EIO, "a worker died before its first case%s%s",
+                             options->log_path ? "; what it printed is in " : "",
+                             options->log_path ? options->log_path : "");
+    }
+    free(p.ended);
+    if (!status && ret_stopped)
+        *ret_stopped = p.interrupted;
+    return status;
+}
+
+int kg_round_probe(enum kg_device_kind kind, int work, kg_device *ret_devices, struct kg_device_health *ret_healths,
+                   int max, int *ret_count, kg_error *ret_error)
+{
+    struct kg_process process;
+    char how[128];
+    char index[16];
+    snprintf(index, sizeof index, "%d", work);
+    const char *const arguments[] = { "probe", kind == KG_CUDA ? "cuda" : "cpu", work < 0 ? NULL : index, NULL };
+    int status = kg_process_start(arguments, NULL, &process, ret_error);
+    if (status)
+        return status;
+    const char *line = NULL;
+    size_t length = 0;
+    close(process.job);
+    process.job = -1;
+    const struct kg_patience patience = { .timeout_s = 60 };
+    enum kg_read got = kg_process_read_line(&process, &patience, &line, &length);
+    if (got == KG_READ_LINE)
+        status = kg_wire_read_devices(line, length, ret_devices, ret_healths, max, ret_count, ret_error);
+    else
+        kg_process_kill(&process);
+    kg_process_finish(&process, how, sizeof how);
+    if (got != KG_READ_LINE)
+        status = kg_fail(ret_error, KG_EUNSUPPORTED, "no %s device: the probe %s", kind == KG_CUDA ? "CUDA" : "CPU",
+                         got == KG_READ_TIMEOUT ? "hangs" : how);
+    return status;
+}

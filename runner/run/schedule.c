@@ -1,0 +1,205 @@
+/* schedule.c -- picks and orders the cases of a round. Pure: workers are round.c's. */
+#include "run/schedule.h"
+
+#include <math.h>
+
+#include "base/random.h"
+
+struct kg_job kg_schedule_job(const struct kg_session *s)
+{
+    const struct kg_options *o = s->options;
+    struct kg_job job = {
+        .anchors = !s->baseline.root,
+        .kind = s->device.kind,
+        .device = s->device.index,
+        .timing = o->timing,
+        .library_paths = o->library_paths,
+        .n_library_paths = o->n_library_paths,
+        .knobs = o->knobs,
+        .n_knobs = o->n_knobs,
+    };
+    snprintf(job.module, sizeof job.module, "%s", s->module.path);
+    snprintf(job.baseline, sizeof job.baseline, "%s", *s->baseline_copy ? s->baseline_copy : s->baseline.path);
+    snprintf(job.cache, sizeof job.cache, "%s", s->cache);
+    return job;
+}
+
+/* Of a (suite, shape, backend by name), whether or not it judges. */
+static const struct kg_golden *golden_of(const struct kg_session *s, const struct kg_result *result)
+{
+    char key[KG_ID_SIZE];
+    kg_case_key(&result->of, result->backend, key, sizeof key);
+    return kg_goldens_find(&s->goldens, key);
+}
+
+const struct kg_golden *kg_schedule_golden(const struct kg_session *s, const struct kg_result *result)
+{
+    return result->outcome == KG_ABSENT || s->baseline.root ? NULL : golden_of(s, result);
+}
+
+/* Under --against for both builds: the code is judged, not what the library happens to choose. */
+static const char *golden_pin(const struct kg_session *s, const struct kg_result *result)
+{
+    const struct kg_golden *golden = golden_of(s, result);
+    return golden ? golden->pin : "";
+}
+
+/* What an earlier selfcheck found of this case's noise on this machine. */
+static void fill_machine(const struct kg_session *s, const struct kg_result *result, struct kg_policy *policy)
+{
+    char key[KG_ID_SIZE];
+    kg_case_key(&result->of, result->backend, key, sizeof key);
+    const struct kg_floor *floor = kg_floors_find(&s->floors, &s->device, key, &policy->contract);
+    for (int judge = 0; floor && judge < KG_JUDGES; judge++) {
+        double blocks = fmin(floor->n_blocks - 1, KG_MACHINE_PRIOR_BLOCKS);
+        if (floor->sd[judge] > 0)
+            policy->machine_prior[judge] = (struct kg_prior){ .sd = floor->sd[judge], .blocks = blocks };
+        policy->machine_floor_pct[judge] = floor->floor_pct[judge];
+    }
+}
+
+struct kg_policy kg_schedule_policy(const struct kg_session *s, const struct kg_result *result)
+{
+    const struct kg_timing timing = kg_timing_of(result->of.suite, result->of.kind, &s->options->timing);
+    struct kg_policy policy = {
+        .threshold_pct = timing.threshold_pct,
+        .creep_pct = timing.creep_pct,
+        .device_uuid = s->device.uuid,
+        .contract = kg_timing_contract(&timing),
+        .max_blocks = s->options->rounds ? s->options->rounds : KG_MAX_ROUNDS,
+        .timed = !s->options->no_time && kg_case_timed(&result->of) && !result->is_new,
+        .against = s->baseline.root != NULL,
+        .is_cpu_anchor = result->of.kind == KG_CPU && result->of.backend == result->of.suite->cpu_anchor,
+        .xfail = kg_case_xfail(&result->of, result->id),
+    };
+    policy.max_blocks = policy.max_blocks < KG_MAX_SET ? policy.max_blocks : KG_MAX_SET;
+    fill_machine(s, result, &policy);
+    return policy;
+}
+
+/* What every job says of result `i`. */
+static struct kg_job_case job_case(const struct kg_session *s, size_t i)
+{
+    const struct kg_result *r = &s->results[i];
+    return (struct kg_job_case){ .index = i,
+                                 .of = r->of,
+                                 .candidate = i < s->twins.count ? s->twins.items[i].candidate : r->of,
+                                 .is_new = r->is_new };
+}
+
+void kg_schedule_correctness(const struct kg_session *s, struct kg_job_case *room, struct kg_job *job)
+{
+    job->cases = room;
+    job->n_cases = 0;
+    job->round = 0;
+    for (size_t i = 0; i < s->n_results; i++) {
+        const struct kg_result *r = &s->results[i];
+        if (r->outcome == KG_SKIPPED || r->outcome == KG_ABSENT)
+            continue;
+        struct kg_job_case *one = &room[job->n_cases++];
+        *one = job_case(s, i);
+        one->check = true;
+        snprintf(one->pin, sizeof one->pin, "%s", golden_pin(s, r));
+    }
+}
+
+static bool right(const struct kg_result *r)
+{
+    return r->outcome == KG_RAN && r->compared && kg_gate_marks_all(r->marks);
+}
+
+static bool same_time(const struct kg_result *a, const struct kg_result *b)
+{
+    return a->of.suite == b->of.suite && a->of.shape_ordinal == b->of.shape_ordinal && a->of.backend == b->of.backend;
+}
+
+/* Whether all seeds beside result `first` are right, itself included; but for those that did not run and need not.
+ * Results of one shape lie together. */
+static bool all_seeds_right(const struct kg_session *s, size_t first)
+{
+    for (size_t i = first; i < s->n_results && s->results[i].of.shape_ordinal == s->results[first].of.shape_ordinal &&
+                           s->results[i].of.suite == s->results[first].of.suite;
+         i++)
+        if (same_time(&s->results[i], &s->results[first]) && !right(&s->results[i]) &&
+            s->results[i].outcome != KG_SKIPPED)
+            return false;
+    return true;
+}
+
+static void defer(struct kg_result *r, const struct kg_result *to, bool timed)
+{
+    r->outcome = KG_DEFERRED;
+    if (timed)
+        snprintf(r->note, sizeof r->note, "time: see %s", to->id);
+    else
+        snprintf(r->note, sizeof r->note, "not timed: another seed of it is wrong");
+}
+
+void kg_schedule_choose_timed(struct kg_session *s, bool *ret_timed)
+{
+    for (size_t i = 0; i < s->n_results; i++)
+        ret_timed[i] = false;
+    for (size_t i = 0; i < s->n_results; i++) {
+        struct kg_result *r = &s->results[i];
+        bool first = true;
+        if (!right(r) || !kg_schedule_policy(s, r).timed)
+            continue;
+        if (s->options->time_every_seed) {
+            ret_timed[i] = true;
+            continue;
+        }
+        for (size_t j = i; j-- > 0 && first && s->results[j].of.shape_ordinal == r->of.shape_ordinal;) {
+            if (same_time(&s->results[j], r) && s->results[j].outcome != KG_SKIPPED) {
+                first = false;
+                defer(r, &s->results[j], ret_timed[j] || s->results[j].outcome == KG_DEFERRED);
+                if (s->results[j].outcome == KG_DEFERRED) /* j is not the first either: say what it says */
+                    snprintf(r->note, sizeof r->note, "%s", s->results[j].note);
+            }
+        }
+        if (first && all_seeds_right(s, i))
+            ret_timed[i] = true;
+        else if (first)
+            defer(r, r, false);
+    }
+}
+
+/* Shapes are shuffled as wholes, since their cases share a fixture; and the backends within one. */
+static uint64_t order_key(const struct kg_session *s, const struct kg_job_case *one, int round, bool whole_shape)
+{
+    uint64_t seed = kg_mix64(s->run.shuffle_seed + (uint64_t)round * 0x9e3779b97f4a7c15u);
+    return kg_mix64(seed + (whole_shape ? one->of.shape_ordinal + 1 : (one->index + 1) << 32));
+}
+
+static bool before(const struct kg_session *s, const struct kg_job_case *a, const struct kg_job_case *b, int round)
+{
+    uint64_t shape_a = order_key(s, a, round, true), shape_b = order_key(s, b, round, true);
+    if (shape_a != shape_b)
+        return shape_a < shape_b;
+    return order_key(s, a, round, false) < order_key(s, b, round, false);
+}
+
+void kg_schedule_round(const struct kg_session *s, const bool *timed, int round, struct kg_job_case *room,
+                       struct kg_job *job)
+{
+    job->cases = room;
+    job->n_cases = 0;
+    job->round = round;
+    job->order_seed = kg_mix64(s->run.shuffle_seed ^ (uint64_t)round);
+    for (size_t i = 0; i < s->n_results; i++) {
+        const struct kg_result *r = &s->results[i];
+        if (!timed[i])
+            continue;
+        struct kg_job_case one = job_case(s, i);
+        one.time = true;
+        one.digest = r->output_digest;
+        snprintf(one.backend, sizeof one.backend, "%s", r->backend);
+        snprintf(one.pin, sizeof one.pin, "%s", r->pin);
+        snprintf(one.anchor_pin, sizeof one.anchor_pin, "%s", r->anchor_pin);
+        snprintf(one.baseline_pin, sizeof one.baseline_pin, "%s",
+                 *r->baseline_pin ? r->baseline_pin : golden_pin(s, r)); /* it is first prepared in the first round */
+        size_t place = job->n_cases++;
+        for (; place > 0 && before(s, &one, &room[place - 1], round); place--)
+            room[place] = room[place - 1];
+        room[place] = one;
+    }
+}

@@ -1,0 +1,352 @@
+/* session.c -- opens what a run needs, in an order that refuses bad input before anything is measured. */
+#include "run/session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "options/command_line.h"
+#include "base/folder.h"
+#include "kg_build.h"
+#include "base/lock.h"
+#include "run/lost.h"
+#include "plan/module_copy.h"
+#include "run/dispatch.h"
+
+/* ---- device ---- */
+
+static bool plan_has(const struct kg_plan *plan, enum kg_device_kind kind)
+{
+    for (size_t i = 0; i < plan->count; i++)
+        if (plan->cases[i].kind == kind)
+            return true;
+    return false;
+}
+
+static int parse_device(const char *text, enum kg_device_kind *ret_kind, int *ret_index, kg_error *ret_error)
+{
+    char *end = NULL;
+    *ret_index = 0;
+    if (!strcmp(text, "auto"))
+        *ret_kind = 0;
+    else if (!strcmp(text, "cpu"))
+        *ret_kind = KG_CPU;
+    else if (!strcmp(text, "cuda"))
+        *ret_kind = KG_CUDA;
+    else if (!strncmp(text, "cuda:", 5) && text[5] >= '0' && text[5] <= '9') {
+        *ret_kind = KG_CUDA;
+        *ret_index = (int)strtol(text + 5, &end, 10);
+        if (*end)
+            return kg_fail(ret_error, KG_EINVAL, "--device %s: auto, cpu, cuda or cuda:N wanted", text);
+    } else {
+        return kg_fail(ret_error, KG_EINVAL, "--device %s: auto, cpu, cuda or cuda:N wanted", text);
+    }
+    return KG_OK;
+}
+
+static int find_device(struct kg_session *s, enum kg_device_kind kind, int index, kg_error *ret_error)
+{
+    kg_device devices[KG_MAX_DEVICES];
+    struct kg_device_health healths[KG_MAX_DEVICES];
+    int count = 0;
+    int status = kg_round_probe(kind, -1, devices, healths, KG_MAX_DEVICES, &count, ret_error);
+    if (!status && index >= count)
+        status = kg_fail(ret_error, KG_EUNSUPPORTED, "no CUDA device %d: there are %d", index, count);
+    if (status)
+        return status;
+    s->device = devices[index];
+    memcpy(s->run.nvml, healths[index].nvml, sizeof s->run.nvml);
+    return KG_OK;
+}
+
+/* auto: the GPU if one is there and a case is for it. Without a GPU its cases stay, to be skipped aloud. */
+static int choose_device(struct kg_session *s, bool wants_cuda, kg_error *ret_error)
+{
+    enum kg_device_kind kind = 0;
+    int index = 0;
+    kg_error cause = { 0 };
+    int status = parse_device(s->options->device, &kind, &index, ret_error);
+    if (status)
+        return status;
+    if (kind == KG_CUDA || (!kind && wants_cuda)) {
+        status = find_device(s, KG_CUDA, index, &cause);
+        if (!status)
+            return KG_OK;
+        if (kind == KG_CUDA)
+            return kg_fail(ret_error, KG_EINVAL, "--device %s: %.400s", s->options->device, cause.text);
+        snprintf(s->no_cuda, sizeof s->no_cuda, "%.380s", cause.text);
+    }
+    return find_device(s, KG_CPU, 0, ret_error);
+}
+
+static int check_required(const struct kg_session *s, kg_error *ret_error)
+{
+    const char *wanted = s->options->require_device;
+    const char *kind = s->device.kind == KG_CUDA ? "cuda" : "cpu";
+    if (!wanted || !strcmp(wanted, kind) || !strcmp(wanted, s->device.arch))
+        return KG_OK;
+    return kg_fail(ret_error, KG_EINVAL, "required device %s is absent: this is %s (%s)%s%s", wanted, s->device.arch,
+                   kind, *s->no_cuda ? "; " : "", s->no_cuda);
+}
+
+/* ---- folders ---- */
+
+void kg_session_find_expectations(const struct kg_options *options, char ret_folder[KG_PATH_SIZE])
+{
+    char exe[KG_PATH_SIZE];
+    snprintf(ret_folder, KG_PATH_SIZE, "%s", options->expectations ? options->expectations : "expectations");
+    if (options->expectations || kg_folder_exists(ret_folder))
+        return;
+    ssize_t length = readlink("/proc/self/exe", exe, sizeof exe - 64);
+    if (length <= 0)
+        return;
+    exe[length] = '\0';
+    char *slash = strrchr(exe, '/');
+    snprintf(slash, 64, "/../share/kgate/expectations");
+    if (kg_folder_exists(exe))
+        snprintf(ret_folder, KG_PATH_SIZE, "%s", exe);
+}
+
+static void find_cache(struct kg_session *s)
+{
+    const char *home = getenv("HOME"), *xdg = getenv("XDG_CACHE_HOME");
+    if (s->options->cache)
+        snprintf(s->cache, sizeof s->cache, "%s", s->options->cache);
+    else if (xdg && *xdg)
+        snprintf(s->cache, sizeof s->cache, "%s/kgate", xdg);
+    else if (home && *home)
+        snprintf(s->cache, sizeof s->cache, "%s/.cache/kgate", home);
+}
+
+void kg_session_utc(char *ret_text, size_t size, const char *format)
+{
+    time_t now = time(NULL);
+    struct tm parts;
+    gmtime_r(&now, &parts);
+    strftime(ret_text, size, format, &parts);
+}
+
+/* Two runs within a second get a number each. */
+static int make_folder(struct kg_session *s, kg_error *ret_error)
+{
+    const char *output = s->options->output;
+    char stamp[32];
+    kg_session_utc(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ");
+    int status = kg_folder_make(output, ret_error);
+    if (status)
+        return status;
+    for (int number = 1; number < 1000; number++) {
+        char suffix[16] = "";
+        if (number > 1)
+            snprintf(suffix, sizeof suffix, "-%d", number);
+        snprintf(s->run.id, sizeof s->run.id, "%.16s-%.7s-%.20s%s", stamp, *s->run.git.sha ? s->run.git.sha : "nogit",
+                 s->device.arch, suffix);
+        int length = snprintf(s->folder, sizeof s->folder, "%s/%s", output, s->run.id);
+        if (length < 0 || (size_t)length >= sizeof s->folder)
+            return kg_fail(ret_error, KG_EINVAL, "--output: path too long");
+        if (mkdir(s->folder, 0777) == 0)
+            return KG_OK;
+        if (errno != EEXIST)
+            return kg_fail(ret_error, KG_EIO, "cannot make folder %s: %s", s->folder, strerror(errno));
+    }
+    return kg_fail(ret_error, KG_EIO, "cannot make an output folder in %s", output);
+}
+
+/* ---- the other build ---- */
+
+/* One that cannot be loaded beside the candidate can still be compared with through goldens. */
+static int open_baseline(struct kg_session *s, kg_error *ret_error)
+{
+    kg_error cause = { 0 };
+    if (!s->options->against)
+        return KG_OK;
+    int status = kg_module_open(s->options->against, &s->baseline, &cause);
+    if (status == KG_EUNSUPPORTED)
+        return kg_fail(ret_error, status, "--against %.400s, or judge by goldens: run without --against", cause.text);
+    return status ? kg_fail(ret_error, status, "--against: %.480s", cause.text) : KG_OK;
+}
+
+/* Of one file a worker would get one instance, and judge it against itself. */
+static int copy_baseline(struct kg_session *s, kg_error *ret_error)
+{
+    char path[KG_PATH_SIZE + 16];
+    if (!s->baseline.root || !kg_module_same_file(s->module.path, s->baseline.path))
+        return KG_OK;
+    if (snprintf(path, sizeof path, "%s/baseline.so", s->folder) >= (int)sizeof s->baseline_copy)
+        return kg_fail(ret_error, KG_EINVAL, "--output: path too long");
+    int status = kg_module_copy(s->baseline.path, path, ret_error);
+    if (!status && !realpath(path, s->baseline_copy))
+        status = kg_fail(ret_error, KG_EIO, "cannot find %s: %s", path, strerror(errno));
+    return status;
+}
+
+/* ---- plan ---- */
+
+static int plan_once(struct kg_session *s, const struct kg_selection *selection, kg_error *ret_error)
+{
+    kg_plan_done(&s->plan);
+    kg_twins_done(&s->twins);
+    if (!s->baseline.root)
+        return kg_plan_make(s->module.root, selection, &s->plan, ret_error);
+    return kg_twins_make(s->baseline.root, s->module.root, selection, &s->plan, &s->twins, ret_error);
+}
+
+static int make_plan(struct kg_session *s, kg_error *ret_error)
+{
+    struct kg_selection selection = s->options->selection;
+    enum kg_device_kind kind = 0;
+    int index = 0;
+    int status = parse_device(s->options->device, &kind, &index, ret_error);
+    if (!status)
+        status = plan_once(s, &selection, ret_error);
+    if (!status)
+        status = choose_device(s, plan_has(&s->plan, KG_CUDA), ret_error);
+    if (!status)
+        status = check_required(s, ret_error);
+    if (status)
+        return status;
+    size_t all = s->plan.count;
+    if (!kind && *s->no_cuda)
+        return KG_OK; /* CUDA cases are there to be skipped */
+    selection.kind = s->device.kind;
+    status = plan_once(s, &selection, ret_error);
+    s->n_other_kind = status ? 0 : all - s->plan.count;
+    return status;
+}
+
+/* ---- results ---- */
+
+/* What became of a case that is not the same in both builds. */
+static void apply_twin(const struct kg_session *s, const struct kg_twin *twin, struct kg_result *r)
+{
+    const bool allowed = s->options->allow_removed;
+    if (twin->fate == KG_TWIN_GONE) {
+        r->outcome = allowed ? KG_SKIPPED : KG_ABSENT;
+        snprintf(r->note, sizeof r->note, "the baseline has this case, the candidate does not%s",
+                 allowed ? " (--allow-removed)" : "");
+    }
+    if (twin->fate == KG_TWIN_CHANGED)
+        snprintf(r->note, sizeof r->note, "the row was changed: %s", twin->change);
+    if (twin->fate == KG_TWIN_CHANGED && !allowed) {
+        r->outcome = KG_ABSENT;
+    } else if (twin->fate == KG_TWIN_CHANGED || twin->fate == KG_TWIN_NEW) {
+        r->of = twin->candidate;
+        r->is_new = true;
+    }
+}
+
+static int make_results(struct kg_session *s, kg_error *ret_error)
+{
+    s->results = calloc(s->plan.count + s->goldens.count + 1, sizeof *s->results);
+    if (!s->results)
+        return kg_fail(ret_error, KG_ENOMEM, "out of memory for %zu results", s->plan.count);
+    s->n_results = s->plan.count;
+    for (size_t i = 0; i < s->plan.count; i++) {
+        struct kg_result *r = &s->results[i];
+        r->of = s->plan.cases[i];
+        if (s->twins.count)
+            apply_twin(s, &s->twins.items[i], r);
+        const kg_op *op = r->of.suite->op;
+        kg_case_id(&r->of, r->id, sizeof r->id);
+        snprintf(r->backend, sizeof r->backend, "%s", r->of.backend->name);
+        r->flops = op->flops(r->of.problem);
+        r->bytes = op->bytes(r->of.problem);
+        r->queries = op->queries ? op->queries(r->of.problem) : 1;
+        r->peak_ratio = op->peak_ratio ? op->peak_ratio(r->of.problem) : 1;
+        if (r->outcome == KG_RAN && r->of.kind == KG_CUDA && *s->no_cuda) {
+            r->outcome = KG_SKIPPED;
+            snprintf(r->note, sizeof r->note, "%s", s->no_cuda);
+        }
+    }
+    return KG_OK;
+}
+
+/* ---- the whole ---- */
+
+static void say_waiting(const char *holder)
+{
+    fprintf(stderr, "kgate: another run has this device (pid %s); waiting\n", holder);
+}
+
+int kg_session_open_device(struct kg_session *s, const struct kg_options *options, kg_error *ret_error)
+{
+    *s = (struct kg_session){ .options = options };
+    kg_session_find_expectations(options, s->expectations);
+    find_cache(s);
+    int status = kg_module_open(options->module, &s->module, ret_error);
+    if (!status)
+        status = choose_device(s, true, ret_error);
+    if (!status)
+        status = kg_goldens_load(s->expectations, s->device.arch, &s->goldens, ret_error);
+    return status;
+}
+
+static void describe_run(struct kg_session *s)
+{
+    struct kg_run *run = &s->run;
+    snprintf(run->version, sizeof run->version, "%s", KG_VERSION);
+    kg_session_utc(run->started, sizeof run->started, "%Y-%m-%dT%H:%M:%SZ");
+    snprintf(run->expectations, sizeof run->expectations, "%s", s->goldens.path);
+    run->expectations_exist = s->goldens.exists;
+    snprintf(run->module_path, sizeof run->module_path, "%s", s->module.path);
+    snprintf(run->cuda_runtime, sizeof run->cuda_runtime, "%s", s->device.kind == KG_CUDA ? KG_CUDA_TOOLKIT : "");
+    snprintf(run->command, sizeof run->command, "%s", s->options->line);
+    kg_command_line_again(s->options, run->again, sizeof run->again);
+    run->module = s->module.root;
+    run->baseline = s->baseline.root;
+    snprintf(run->baseline_path, sizeof run->baseline_path, "%s", s->baseline.path);
+    run->device = s->device;
+    run->timed = !s->options->no_time;
+    run->allow_undecided = s->options->allow_undecided || (s->options->allow_undecided_new && !s->goldens.exists);
+    run->shuffle_seed = s->options->shuffle_seed_given ? s->options->shuffle_seed : (uint64_t)time(NULL);
+}
+
+int kg_session_open(struct kg_session *s, const struct kg_options *options, kg_error *ret_error)
+{
+    *s = (struct kg_session){ .options = options };
+    kg_session_find_expectations(options, s->expectations);
+    find_cache(s);
+    int status = kg_module_open(options->module, &s->module, ret_error);
+    if (!status)
+        status = open_baseline(s, ret_error);
+    if (!status)
+        status = make_plan(s, ret_error);
+    if (!status)
+        status = kg_goldens_load(s->expectations, s->device.arch, &s->goldens, ret_error);
+    if (!status && *s->cache)
+        status = kg_floors_load(s->cache, &s->floors, ret_error);
+    if (!status)
+        status = make_results(s, ret_error);
+    if (!status)
+        status = kg_session_check(s, ret_error);
+    if (!status)
+        kg_git_read(".", options->git_sha, &s->run.git);
+    if (!status)
+        status = make_folder(s, ret_error);
+    if (!status)
+        status = copy_baseline(s, ret_error);
+    if (!status)
+        status = kg_lock_device(s->device.uuid, say_waiting, ret_error);
+    if (!status)
+        describe_run(s);
+    return status;
+}
+
+void kg_session_done(struct kg_session *s)
+{
+    for (size_t i = 0; i < s->n_results; i++) {
+        kg_lost_done(&s->results[i]);
+        kg_result_done(&s->results[i]);
+    }
+    free(s->results);
+    if (*s->baseline_copy)
+        (void)unlink(s->baseline_copy);
+    kg_goldens_done(&s->goldens);
+    kg_floors_done(&s->floors);
+    kg_plan_done(&s->plan);
+    kg_twins_done(&s->twins);
+    *s = (struct kg_session){ 0 };
+}

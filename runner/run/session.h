@@ -1,0 +1,47 @@
+/* session.h -- what a run stands on before its first worker: module, plan, device, goldens, output folder. */
+#ifndef KG_SESSION_H
+#define KG_SESSION_H
+
+#include "judge/floors.h"
+#include "judge/golden.h"
+#include "plan/module.h"
+#include "options/options.h"
+#include "plan/plan.h"
+#include "reports/report.h"
+#include "plan/pair.h"
+
+struct kg_session {
+    const struct kg_options *options;
+    struct kg_loaded module, baseline; /* baseline: --against; its root NULL: none */
+    char baseline_copy[KG_PATH_SIZE]; /* what workers load as the baseline where both are one file; "" : they are not */
+    struct kg_plan plan;              /* under --against of both builds, made from the baseline */
+    struct kg_twins twins;            /* --against: beside plan.cases */
+    kg_device device;
+    char no_cuda[400];   /* why the CUDA cases of the plan are skipped; "" : they run, or there are none */
+    size_t n_other_kind; /* cases selected that are of the other kind of device, left out */
+    struct kg_goldens goldens;
+    struct kg_floors floors;         /* this machine's, from an earlier kgate selfcheck */
+    char expectations[KG_PATH_SIZE]; /* folder */
+    char folder[KG_PATH_SIZE];       /* results/<run_id> */
+    char cache[KG_PATH_SIZE];
+    struct kg_run run;
+    struct kg_result *results; /* plan.count of them, then the lost ones */
+    size_t n_results;
+};
+
+/* The module, the device that the options ask for, the golden folder and its goldens: enough for kgate doctor. */
+int kg_session_open_device(struct kg_session *session, const struct kg_options *options, kg_error *ret_error);
+
+/* The golden folder: the user's, else ./expectations, else what a bundle brought. */
+void kg_session_find_expectations(const struct kg_options *options, char ret_folder[KG_PATH_SIZE]);
+void kg_session_utc(char *ret_text, size_t size, const char *format); /* now, as strftime writes it */
+
+/* The rest of a run: plan, lock of the device, output folder, provenance. Cases are results from then on. */
+int kg_session_open(struct kg_session *session, const struct kg_options *options, kg_error *ret_error);
+void kg_session_done(struct kg_session *session);
+
+/* Part of it, once there are results: KG_EINVAL for a knob that no selected backend has, and for a --threshold under
+ * the noise that kgate selfcheck found on this machine in a selected case. */
+int kg_session_check(const struct kg_session *session, kg_error *ret_error);
+
+#endif

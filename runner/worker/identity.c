@@ -1,0 +1,157 @@
+/* identity.c -- identities, so that 'same code, slower' can be told from 'changed code'. */
+#include "worker/identity.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "plan/field.h"
+#include "base/random.h"
+
+/* A cubin for sm_90a runs on 9.0 alone, sm_100f on its family, sm_80 on 8.0 and later minors. Of several that fit, the
+ * highest is loaded. -1: does not run there. */
+static int arch_fit(const char *arch, int major, int minor)
+{
+    char *suffix = NULL;
+    if (strncmp(arch, "sm_", 3))
+        return -1;
+    long number = strtol(arch + 3, &suffix, 10);
+    int its_major = (int)(number / 10), its_minor = (int)(number % 10);
+    if (its_major != major || its_minor > minor || (*suffix == 'a' && its_minor != minor))
+        return -1;
+    return 2 * its_minor + (*suffix != '\0');
+}
+
+const kg_kernel *kg_identity_kernel(const struct kg_module *module, const char *name, const kg_device *device)
+{
+    const kg_kernel *best = NULL;
+    int best_fit = -1;
+    for (size_t i = 0; i < module->n_kernels; i++) {
+        int fit = arch_fit(module->kernels[i].arch, device->cc_major, device->cc_minor);
+        if (fit > best_fit && !strcmp(module->kernels[i].name, name)) {
+            best = &module->kernels[i];
+            best_fit = fit;
+        }
+    }
+    return best;
+}
+
+static uint64_t hash_bytes(const unsigned char *bytes, size_t count)
+{
+    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+    for (size_t i = 0; i < count; i++)
+        hash = (hash ^ bytes[i]) * 0x100000001b3u;
+    return hash;
+}
+
+static int hash_text_section(const unsigned char *file, size_t size, char ret_hash[17])
+{
+    Elf64_Ehdr head;
+    if (size < sizeof head)
+        return KG_EINVAL;
+    memcpy(&head, file, sizeof head);
+    if (memcmp(head.e_ident, ELFMAG, SELFMAG) || head.e_shentsize != sizeof(Elf64_Shdr) || head.e_shoff > size ||
+        (size - head.e_shoff) / sizeof(Elf64_Shdr) < head.e_shnum || head.e_shstrndx >= head.e_shnum)
+        return KG_EINVAL;
+    Elf64_Shdr names, one;
+    memcpy(&names, file + head.e_shoff + head.e_shstrndx * sizeof names, sizeof names);
+    for (unsigned i = 0; i < head.e_shnum; i++) {
+        memcpy(&one, file + head.e_shoff + i * sizeof one, sizeof one);
+        uint64_t name = names.sh_offset + one.sh_name;
+        if (name > size || size - name < sizeof ".text" || memcmp(file + name, ".text", sizeof ".text") ||
+            one.sh_offset > size || one.sh_size > size - one.sh_offset)
+            continue;
+        snprintf(ret_hash, 17, "%016llx", (unsigned long long)hash_bytes(file + one.sh_offset, one.sh_size));
+        return KG_OK;
+    }
+    return KG_ENOTFOUND;
+}
+
+int kg_identity_elf_text(const char *path, char ret_hash[17])
+{
+    struct stat info;
+    int status = KG_EIO;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return KG_EIO;
+    if (fstat(file, &info) == 0 && info.st_size > 0) {
+        void *map = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+        if (map != MAP_FAILED) {
+            status = hash_text_section(map, (size_t)info.st_size, ret_hash);
+            munmap(map, (size_t)info.st_size);
+        }
+    }
+    close(file);
+    return status;
+}
+
+void kg_knobs_format(const kg_backend *backend, const void *knobs, char *ret_text, size_t size)
+{
+    kg_fields_format(backend->knobs, knobs, ret_text, size);
+}
+
+static bool knobs_changed(const struct kg_subject *subject)
+{
+    const kg_fields fields = subject->backend->knobs;
+    bool changed = false;
+    void *usual = subject->knobs ? calloc(1, subject->backend->knobs_size) : NULL;
+    if (usual) {
+        kg_fields_fall_back(fields, usual);
+        for (size_t i = 0; i < fields.count; i++) {
+            double is = 0, was = 0;
+            kg_field_get(&fields.items[i], subject->knobs, &is);
+            kg_field_get(&fields.items[i], usual, &was);
+            changed |= is != was;
+        }
+    }
+    free(usual);
+    return changed;
+}
+
+static void append(char *text, size_t size, const char *separator, const char *more)
+{
+    size_t used = strlen(text);
+    snprintf(text + used, size - used, "%s%s", used ? separator : "", more);
+}
+
+static bool named_before(const struct kg_launch_info *launch, int i)
+{
+    for (int j = 0; j < i; j++)
+        if (!strcmp(launch->names[j], launch->names[i]))
+            return true;
+    return false;
+}
+
+int kg_identity_of(kg_context *context, const struct kg_loaded *module, struct kg_subject *subject,
+                   struct kg_launch_info *ret_launch, char *ret_text, size_t size, kg_error *ret_error)
+{
+    struct kg_launch_info launch = { 0 };
+    int status = context->ops->inspect(context, kg_subject_launch, subject, &launch, ret_error);
+    if (status)
+        return status;
+    snprintf(ret_text, size, "%s", subject->identity.text);
+    if (context->device.kind == KG_CPU) {
+        char part[64] = "module code ", hash[17];
+        if (!kg_identity_elf_text(module->path, hash))
+            append(ret_text, size, "; ", strcat(part, hash));
+    }
+    for (int i = 0; i < launch.n_names; i++) {
+        const kg_kernel *kernel = kg_identity_kernel(module->root, launch.names[i], &context->device);
+        char part[320];
+        if (named_before(&launch, i))
+            continue;
+        snprintf(part, sizeof part, "%s%s%s", launch.names[i], kernel ? ":" : "", kernel ? kernel->code_hash : "");
+        append(ret_text, size, "; ", part);
+    }
+    if (knobs_changed(subject)) {
+        char part[300] = "knobs ";
+        kg_knobs_format(subject->backend, subject->knobs, part + strlen(part), sizeof part - strlen(part));
+        append(ret_text, size, "; ", part);
+    }
+    *ret_launch = launch;
+    return KG_OK;
+}

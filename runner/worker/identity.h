@@ -1,0 +1,21 @@
+/* identity.h -- what a prepared backend runs: the library's own words, kernel names, hashes of machine code. */
+#ifndef KG_IDENTITY_H
+#define KG_IDENTITY_H
+
+#include "plan/module.h"
+#include "measure/prepared.h"
+
+/* Captures one launch (CUDA) and names its kernels; those of the module get the hash of their code for this device.
+ * On the CPU the identity is the hash of the module's machine code. */
+int kg_identity_of(kg_context *context, const struct kg_loaded *module, struct kg_subject *subject,
+                   struct kg_launch_info *ret_launch, char *ret_text, size_t size, kg_error *ret_error);
+
+/* The module's kernel of this name that the device loads; NULL: not one of the module's. */
+const kg_kernel *kg_identity_kernel(const struct kg_module *module, const char *name, const kg_device *device);
+
+/* Hash of the .text section of an ELF file, 16 hex digits. */
+int kg_identity_elf_text(const char *path, char ret_hash[17]);
+
+void kg_knobs_format(const kg_backend *backend, const void *knobs, char *ret_text, size_t size);
+
+#endif

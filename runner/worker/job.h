@@ -1,0 +1,39 @@
+/* job.h -- what the parent asks of one worker. */
+#ifndef KG_JOB_H
+#define KG_JOB_H
+
+#include "judge/result.h"
+#include "plan/policy.h"
+
+struct kg_job_case {
+    size_t index;             /* into the run's results */
+    struct kg_case of;        /* of the baseline where there is one: its inputs, reference and gates hold */
+    struct kg_case candidate; /* what is launched; `of` itself without a baseline */
+    bool check; /* compare with the reference; otherwise the output must have `digest`, or be compared again */
+    bool time;
+    uint64_t digest;
+    char backend[64]; /* resolved by an earlier worker; "" : the case's own, or resolve */
+    char pin[480], anchor_pin[480], baseline_pin[480];
+    bool is_new; /* the baseline has no such case: `of` is the module's own, and nothing is beside it */
+    /* selfcheck: over 0, a fourth lane beside case, baseline and anchor in the same block: the case once more, every
+     * window of it made longer by this (a calibrated spin). The case's own lane stays as it is. */
+    double planted_pct;
+};
+
+struct kg_job {
+    char module[4096];
+    char baseline[4096]; /* --against: the module that is judged against; "" : none */
+    bool anchors;        /* the anchor runs beside a case; never under --against, always in selfcheck */
+    enum kg_device_kind kind;
+    int device;
+    int round; /* 0: correctness */
+    uint64_t order_seed;
+    struct kg_timing_overrides timing;
+    const char *const *library_paths, *const *knobs;
+    size_t n_library_paths, n_knobs;
+    char cache[4096];
+    struct kg_job_case *cases;
+    size_t n_cases;
+};
+
+#endif

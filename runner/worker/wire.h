@@ -1,0 +1,58 @@
+/* wire.h -- the pipe between parent and worker: one JSON value a line. The job goes down, messages come up. */
+#ifndef KG_WIRE_H
+#define KG_WIRE_H
+
+#include <stdio.h>
+
+#include "worker/job.h"
+#include "base/json.h"
+
+enum kg_message_type {
+    KG_MESSAGE_DEVICES, /* answer to a probe */
+    KG_MESSAGE_BEGIN,   /* a case's phase begins: what is blamed for a crash or a hang from now on */
+    KG_MESSAGE_READY,   /* prepared: backend, identity, pin, knobs, launch */
+    KG_MESSAGE_FIGURES,
+    KG_MESSAGE_BLOCK,
+    KG_MESSAGE_SKIP,
+    KG_MESSAGE_BROKEN,
+    KG_MESSAGE_BASELINE_BROKEN,
+    KG_MESSAGE_LOST, /* this build does not run what the baseline runs */
+    KG_MESSAGE_END,  /* of a case */
+    KG_MESSAGE_BYE,  /* of the worker, after the last case or where its context is lost */
+};
+
+/* ---- worker's side: each writes and flushes one line ---- */
+void kg_wire_devices(FILE *out, const kg_device *devices, const struct kg_device_health *healths, int count,
+                     const char *why);
+void kg_wire_begin(FILE *out, size_t index, enum kg_phase phase);
+void kg_wire_ready(FILE *out, size_t index, const struct kg_result *result);
+void kg_wire_figures(FILE *out, size_t index, const struct kg_figures *figures, uint64_t digest);
+void kg_wire_block(FILE *out, size_t index, const struct kg_block *block, double tick_us);
+void kg_wire_note(FILE *out, enum kg_message_type type, size_t index, const char *note);
+void kg_wire_end(FILE *out, size_t index);
+void kg_wire_bye(FILE *out);
+
+/* ---- parent's side ---- */
+
+/* Parses a line and writes what it says into results[index]. KG_EINVAL: not a message, or of no case here. */
+int kg_wire_apply(const char *line, size_t length, struct kg_result *results, size_t n_results,
+                  enum kg_message_type *ret_type, size_t *ret_index, kg_error *ret_error);
+int kg_wire_read_devices(const char *line, size_t length, kg_device *ret_devices, struct kg_device_health *ret_healths,
+                         int max, int *ret_count, kg_error *ret_error);
+
+/* ---- the job ---- */
+int kg_wire_write_job(int file, const struct kg_job *job, kg_error *ret_error);
+
+/* Reads to the end of the stream and resolves names in `module`, and in `baseline` (NULL: none), once the caller has
+ * loaded them: two steps, since the paths are in the job. */
+struct kg_wire_job {
+    cJSON *root;
+    struct kg_job job;
+    const char **lists[2];
+};
+int kg_wire_read_job(FILE *in, struct kg_wire_job *ret_job, kg_error *ret_error);
+int kg_wire_resolve_job(struct kg_wire_job *job, const struct kg_module *module, const struct kg_module *baseline,
+                        kg_error *ret_error);
+void kg_wire_job_done(struct kg_wire_job *job);
+
+#endif

@@ -1,0 +1,991 @@
+/* test_verdict.c -- the verdict of every kind of case. A case is made right and unchanged by kit_new; a test spoils one
+ * thing and names the verdict. A SLOW takes nine blocks, three to raise the alarm and six to confirm it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "judge/verdict.h"
+
+/* ---- verdicts -------------------------------------------------------------------------------------------------- */
+
+static const kg_backend math = { .name = "math", .device = KG_CUDA },
+                        cpu_math = { .name = "cpu_math", .device = KG_CPU };
+static const kg_suite suite = {
+    .name = "suite",
+    .anchor = &math,
+    .cpu_anchor = &cpu_math,
+    .gates = { .max_abs = 0.06, .mean_abs = 0.02, .bad_abs = 0.02, .bad_pct = 1, .rel_l2 = 0.05 },
+};
+
+struct kit {
+    struct kg_result result;
+    struct kg_golden golden;
+    struct kg_policy policy;
+};
+
+static void set_blocks(struct kit *kit, int count, double p50_us, double anchor_us)
+{
+    kit->result.n_blocks = count;
+    kit->result.time_us.p50 = p50_us;
+    for (int i = 0; i < count; i++)
+        kit->result.blocks[i] = (struct kg_block){ .calls = 20,
+                                                   .p50_us = p50_us,
+                                                   .anchor_p50_us = anchor_us,
+                                                   .log_ratio = anchor_us ? log(p50_us / anchor_us) : 0 };
+}
+
+/* More blocks after those that are there. */
+static void add_blocks(struct kit *kit, int count, double p50_us, double anchor_us)
+{
+    int before = kit->result.n_blocks;
+    struct kg_block first[KG_MAX_BLOCKS];
+    memcpy(first, kit->result.blocks, sizeof first);
+    set_blocks(kit, before + count, p50_us, anchor_us);
+    memcpy(kit->result.blocks, first, (size_t)before * sizeof *first);
+}
+
+/* Beside another build, no anchor. */
+static void set_baseline(struct kit *kit, int count, double p50_us, double baseline_us)
+{
+    set_blocks(kit, count, p50_us, 0);
+    for (int i = 0; i < count; i++) {
+        kit->result.blocks[i].baseline_p50_us = baseline_us;
+        kit->result.blocks[i].log_against = log(p50_us / baseline_us);
+    }
+}
+
+/* Right and unchanged: 25 us beside an anchor of 50, golden the same. */
+static struct kit *kit_new(enum kg_device_kind kind)
+{
+    struct kit *kit = calloc(1, sizeof *kit);
+    assert_non_null(kit);
+    kit->policy = (struct kg_policy){
+        .threshold_pct = kind == KG_CPU ? 10 : 2,
+        .creep_pct = 5,
+        .device_uuid = "GPU-1",
+        .max_blocks = 8,
+        .contract = { "graph", "warm", 200, "irwin-hall-8" },
+        .timed = true,
+    };
+    kit->golden = (struct kg_golden){
+        .key = "suite/shape/fast",
+        .p50_us = 25,
+        .n_blocks = 3,
+        .blocks_us = { 25, 25, 25 },
+        .anchor_identity = "code 2",
+        .anchor_p50_us = 50,
+        .blocks_ratio = { 0.5, 0.5, 0.5 },
+        .floor_pct = kind == KG_CPU ? 1 : 0.2,
+        .judge = kind == KG_CPU ? KG_JUDGE_RATIO : KG_JUDGE_RAW,
+        .best = { 25, "0123456789abcdef", "2025-01-02", "GPU-1", 0.5, "", "code 2" },
+        .contract = kit->policy.contract,
+        .identity = "code 1",
+        .provenance = { .uuid = "GPU-1" },
+    };
+    (void)strcpy(kit->golden.anchor, kind == KG_CPU ? "cpu_math" : "math");
+    (void)strcpy(kit->golden.best.anchor, kit->golden.anchor);
+    struct kg_result *result = &kit->result;
+    result->of = (struct kg_case){ .suite = &suite, .kind = kind };
+    result->phase = KG_DONE;
+    result->compared = true;
+    result->figures = (struct kg_figures){ .count = 100 };
+    result->marks = (struct kg_gate_marks){ true, true, true, true, true };
+    result->tick_us = 0.03;
+    (void)strcpy(result->identity, "code 1");
+    (void)strcpy(result->anchor_identity, "code 2");
+    set_blocks(kit, 3, 25, 50);
+    return kit;
+}
+
+static void decided(struct kit *kit, const struct kg_golden *golden, enum kg_verdict verdict, bool more,
+                    const char *reason)
+{
+    bool answer = kg_verdict_decide(&kit->result, golden, &kit->policy);
+    if (kit->result.verdict != verdict)
+        fail_msg("%s, not %s: %s", kg_verdict_name(kit->result.verdict), kg_verdict_name(verdict), kit->result.reason);
+    assert_int_equal(answer, more);
+    assert_string_equal(kit->result.reason, reason);
+}
+
+static void verdict_is(struct kit *kit, enum kg_verdict verdict, bool more)
+{
+    bool answer = kg_verdict_decide(&kit->result, &kit->golden, &kit->policy);
+    if (kit->result.verdict != verdict)
+        fail_msg("%s, not %s: %s", kg_verdict_name(kit->result.verdict), kg_verdict_name(verdict), kit->result.reason);
+    assert_int_equal(answer, more);
+}
+
+static void unchanged_passes(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    decided(kit, &kit->golden, KG_PASS, false, "p50 25.0 us, golden 25.0 us (+0.0% ±0.3, threshold 2%)");
+    const struct kg_judgement *judgement = &kit->result.judgement;
+    assert_true(judgement->judged && judgement->same_code && judgement->judge == KG_JUDGE_RAW);
+    assert_true(judgement->golden_us == 25 && judgement->threshold_pct == 2);
+    assert_true(judgement->floor_pct == 0.2 && judgement->alarm_blocks == 0);
+    /* qt(0.995, 4) s0 sqrt(2 / 4 (1 / 3 + 1 / 3)) with s0 = log(1.002) / 2, since two blocks' worth of prior */
+    assert_true(fabs(judgement->margin_pct - 100 * sinh(4.604094871 * log(1.002) / 2 * sqrt(1 / 3.0))) < 1e-6);
+    free(kit);
+}
+
+static void slow_says_what_changed(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    set_blocks(kit, 9, 26, 50);
+    decided(kit, &kit->golden, KG_SLOW, false,
+            "p50 26.0 us, golden 25.0 us (+4.0% ±0.1, threshold 2%), same code as the golden: environment");
+    assert_true(fabs(kit->result.judgement.change_pct - 4) < 1e-9);
+    (void)strcpy(kit->result.identity, "code 3");
+    decided(kit, &kit->golden, KG_SLOW, false,
+            "p50 26.0 us, golden 25.0 us (+4.0% ±0.1, threshold 2%), code changed since the golden");
+    assert_false(kit->result.judgement.same_code);
+    kit->result.identity[0] = 0; /* not known: nothing is claimed */
+    kit->golden.identity[0] = 0;
+    decided(kit, &kit->golden, KG_SLOW, false, "p50 26.0 us, golden 25.0 us (+4.0% ±0.1, threshold 2%)");
+    assert_true(kit->result.judgement.alarm_blocks == 3 && fabs(kit->result.judgement.alarm_pct - 4) < 1e-9);
+    free(kit);
+}
+
+static void slow_is_confirmed_or_not_said(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    set_blocks(kit, 3, 26, 50);
+    decided(
+        kit, &kit->golden, KG_UNSURE, true,
+        "a first set of 3 rounds read +4.0%, to be confirmed: p50 26.0 us, golden 25.0 us (+4.0% ±0.3, threshold 2%)");
+    assert_true(kit->result.judgement.alarm_blocks == 3);
+    add_blocks(kit, 2, 25, 50);
+    decided(kit, &kit->golden, KG_UNSURE, true,
+            "a first set of 3 rounds read +4.0%, 2 of at most 8 blocks after it do not decide: "
+            "p50 25.0 us, golden 25.0 us (+0.0% ±0.4, threshold 2%)");
+    add_blocks(kit, 4, 25, 50);
+    decided(kit, &kit->golden, KG_PASS, false,
+            "p50 25.0 us, golden 25.0 us (+0.0% ±0.1, threshold 2%); "
+            "a first set of 3 rounds read +4.0%, a second did not confirm it");
+    assert_true(kit->result.judgement.alarm_blocks == 3 && fabs(kit->result.judgement.alarm_pct - 4) < 1e-9);
+    set_blocks(kit, 3, 26, 50);
+    add_blocks(kit, 8, 25.48, 50); /* then in doubt to the end of a second set of 8 */
+    kit->result.blocks[7].p50_us = 24.5;
+    kit->result.blocks[8].p50_us = 26;
+    decided(kit, &kit->golden, KG_UNSURE, false,
+            "a first set of 3 rounds read +4.0%, 8 of at most 8 blocks after it do not decide: "
+            "p50 25.5 us, golden 25.0 us (+1.7% ±3.3, threshold 2%)");
+    free(kit);
+}
+
+static void fast_suggests_a_bless(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    set_blocks(kit, 3, 8, 50);
+    decided(kit, &kit->golden, KG_FAST, false,
+            "p50 8.00 us, golden 25.0 us (-68.0% ±0.1, threshold 2%), the golden is stale: bless");
+    free(kit);
+}
+
+static void doubt_asks_for_more_until_rounds_run_out(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    set_blocks(kit, 3, 25.48, 50); /* +1.92%, upper bound 2.19 */
+    decided(kit, &kit->golden, KG_UNSURE, true,
+            "3 of at most 8 blocks do not decide: p50 25.5 us, golden 25.0 us (+1.9% ±0.3, threshold 2%)");
+    kit->policy.max_blocks = 3;
+    verdict_is(kit, KG_UNSURE, false);
+    kit->policy.max_blocks = 8;
+    set_blocks(kit, 2, 25, 50);
+    verdict_is(kit, KG_UNSURE, true);
+    set_blocks(kit, 0, 0, 0);
+    decided(kit, &kit->golden, KG_UNSURE, true, "right; no block was timed");
+    free(kit);
+}
+
+static void what_did_not_run(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    kit->result.outcome = KG_SKIPPED;
+    (void)strcpy(kit->result.note, "no cuDNN");
+    decided(kit, NULL, KG_SKIP, false, "no cuDNN");
+    decided(kit, &kit->golden, KG_LOST, false, "golden exists, but the case was skipped: no cuDNN");
+    kit->result.outcome = KG_ABSENT;
+    decided(kit, &kit->golden, KG_LOST, false, "no cuDNN");
+    kit->result.outcome = KG_BROKEN;
+    (void)strcpy(kit->result.note, "died of signal 11 in timing");
+    decided(kit, &kit->golden, KG_ERROR, false, "died of signal 11 in timing");
+    kit->result.outcome = KG_RAN;
+    kit->result.compared = false;
+    decided(kit, &kit->golden, KG_ERROR, false, "its output was not compared");
+    struct kg_result *blank = calloc(1, sizeof *blank); /* nothing ever filled in */
+    assert_false(kg_verdict_decide(blank, NULL, &kit->policy));
+    assert_int_equal(blank->verdict, KG_ERROR);
+    free(blank);
+    free(kit);
+}
+
+/* Broken beats fast: a wrong result is never judged by its time. */
+static void every_failing_gate_is_named(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    kit->result.figures = (struct kg_figures){
+        .count = 100,
+        .max_abs = 0.5,
+        .mean_abs = 0.03,
+        .bad_pct = 2,
+        .rel_l2 = 0.9,
+        .worst_index = 17,
+        .worst_got = 1.5,
+        .worst_expected = 1,
+    };
+    kit->result.marks = kg_figures_mark(&kit->result.figures, &suite.gates);
+    set_blocks(kit, 3, 8, 50);
+    decided(kit, &kit->golden, KG_FAIL, false,
+            "max_abs 0.5 over 0.06, mean_abs 0.03 over 0.02, bad_pct 2 over 1, rel_l2 0.9 over 0.05");
+    assert_false(kit->result.judgement.judged);
+
+    kit->result.figures = (struct kg_figures){
+        .count = 100, .nonfinite = 3, .unwritten = 2, .worst_index = 5, .worst_got = NAN, .worst_expected = 1
+    };
+    kit->result.marks = kg_figures_mark(&kit->result.figures, &suite.gates);
+    decided(kit, &kit->golden, KG_FAIL, false, "3 of 100 elements not finite, 2 elements never written");
+
+    const size_t gates[] = { offsetof(struct kg_gate_marks, max_abs), offsetof(struct kg_gate_marks, mean_abs),
+                             offsetof(struct kg_gate_marks, bad_pct), offsetof(struct kg_gate_marks, rel_l2),
+                             offsetof(struct kg_gate_marks, finite) };
+    for (size_t i = 0; i < sizeof gates / sizeof *gates; i++) { /* each alone suffices, a deferred case included */
+        kit->result.marks = (struct kg_gate_marks){ true, true, true, true, true };
+        *((bool *)&kit->result.marks + gates[i] / sizeof(bool)) = false;
+        kit->result.outcome = i % 2 ? KG_DEFERRED : KG_RAN;
+        assert_false(kg_verdict_decide(&kit->result, &kit->golden, &kit->policy));
+        assert_int_equal(kit->result.verdict, KG_FAIL);
+    }
+    free(kit);
+}
+
+static void impossible_and_unusable_times_are_errors(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    kit->result.impossible = true;
+    decided(kit, &kit->golden, KG_ERROR, false, "p50 of 25 us is faster than the device or its timer can be");
+    decided(kit, NULL, KG_ERROR, false, "p50 of 25 us is faster than the device or its timer can be");
+    kit->result.impossible = false;
+    const double unusable[] = { 0, -1, NAN, INFINITY };
+    for (size_t i = 0; i < sizeof unusable / sizeof *unusable; i++) {
+        kit->result.blocks[1].p50_us = unusable[i];
+        assert_false(kg_verdict_decide(&kit->result, &kit->golden, &kit->policy));
+        assert_int_equal(kit->result.verdict, KG_ERROR);
+    }
+    set_blocks(kit, 3, 25, 50);
+    kit->result.blocks[2].log_ratio = NAN;
+    decided(kit, &kit->golden, KG_ERROR, false, "block 3 has no usable time: 25 us");
+    free(kit);
+}
+
+static void right_but_not_timed_passes(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    kit->policy.timed = false;
+    decided(kit, &kit->golden, KG_PASS, false, "right; not timed");
+    decided(kit, NULL, KG_PASS, false, "right; not timed");
+    kit->policy.timed = true;
+    kit->result.outcome = KG_DEFERRED;
+    (void)strcpy(kit->result.note, "time: see suite/shape/s0/fast");
+    decided(kit, NULL, KG_PASS, false, "right; time: see suite/shape/s0/fast");
+    free(kit);
+}
+
+static void without_a_comparable_golden_ungated(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    decided(kit, NULL, KG_UNGATED, false, "right; no golden on this architecture");
+    (void)strcpy(kit->golden.contract.l2, "cold");
+    decided(kit, &kit->golden, KG_UNGATED, false,
+            "stale: the golden was timed by graph, cold L2, windows of 200 us, irwin-hall-8; "
+            "this run by graph, warm L2, windows of 200 us, irwin-hall-8");
+    (void)strcpy(kit->policy.contract.timer, "event");
+    kit->policy.contract.window_us = 0;
+    decided(kit, &kit->golden, KG_UNGATED, false,
+            "stale: the golden was timed by graph, cold L2, windows of 200 us, irwin-hall-8; "
+            "this run by event, warm L2, single calls, irwin-hall-8");
+    free(kit);
+}
+
+static void ratio_judges_where_it_was_steadier(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    kit->golden.judge = KG_JUDGE_RATIO;
+    set_blocks(kit, 3, 25.3, 50.6); /* both 1.2% slower: the card, not the code */
+    decided(kit, &kit->golden, KG_PASS, false,
+            "p50 25.3 us, golden 25.0 us (ratio to the anchor +0.0% ±0.3, threshold 2%)");
+    set_blocks(kit, 9, 25.5, 49.1);
+    verdict_is(kit, KG_SLOW, false); /* a ratio 3.9% up */
+    assert_int_equal(kit->result.judgement.judge, KG_JUDGE_RATIO);
+    free(kit);
+}
+
+/* A slower anchor must not hide a slower case: the ratio is left, and p50 judges. */
+static void moved_anchor_is_not_used(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    kit->golden.judge = KG_JUDGE_RATIO;
+    set_blocks(kit, 9, 26, 52);
+    kit->result.identity[0] = 0;
+    decided(kit, &kit->golden, KG_SLOW, false,
+            "p50 26.0 us, golden 25.0 us (+4.0% ±0.1, threshold 2%); judged by p50: the anchor itself reads +4.0%");
+    assert_int_equal(kit->result.judgement.judge, KG_JUDGE_RAW);
+    set_blocks(kit, 3, 25, 48); /* nor may a faster one accuse a case */
+    decided(kit, &kit->golden, KG_PASS, false,
+            "p50 25.0 us, golden 25.0 us (+0.0% ±0.3, threshold 2%); judged by p50: the anchor itself reads -4.0%");
+    set_blocks(kit, 9, 26, 50);
+    (void)strcpy(kit->result.anchor_identity, "code 9");
+    decided(kit, &kit->golden, KG_SLOW, false,
+            "p50 26.0 us, golden 25.0 us (+4.0% ±0.1, threshold 2%); "
+            "judged by p50: the anchor's code changed since the golden");
+    (void)strcpy(kit->result.anchor_identity, "code 2");
+    (void)strcpy(kit->golden.anchor, "flash");
+    verdict_is(kit, KG_SLOW, false);
+    assert_non_null(strstr(kit->result.reason, "the suite's anchor is another than the golden's"));
+    (void)strcpy(kit->golden.anchor, "math");
+    set_blocks(kit, 9, 26, 0);
+    verdict_is(kit, KG_SLOW, false);
+    assert_non_null(strstr(kit->result.reason, "the anchor was not timed"));
+
+    kit->golden.blocks_us[0] = 24; /* the floor of raw times is their own: 4.7%, and +4% is in doubt */
+    kit->golden.blocks_us[2] = 25.1;
+    set_blocks(kit, 6, 26, 50);
+    verdict_is(kit, KG_UNSURE, true);
+    free(kit);
+}
+
+/* By ratio unchanged, and faster. */
+static void anchor_ten_per_cent_slower_excuses_nothing(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    kit->golden.judge = KG_JUDGE_RATIO;
+    set_blocks(kit, 9, 27.5, 55);
+    decided(kit, &kit->golden, KG_SLOW, false,
+            "p50 27.5 us, golden 25.0 us (+10.0% ±0.1, threshold 2%), same code as the golden: environment; "
+            "judged by p50: the anchor itself reads +10.0%");
+    set_blocks(kit, 9, 26.25, 55);
+    decided(kit, &kit->golden, KG_SLOW, false,
+            "p50 26.2 us, golden 25.0 us (+5.0% ±0.1, threshold 2%), same code as the golden: environment; "
+            "judged by p50: the anchor itself reads +10.0%");
+    set_blocks(kit, 3, 26.25, 55);
+    verdict_is(kit, KG_UNSURE, true); /* to be confirmed */
+    free(kit);
+
+    kit = kit_new(KG_CPU);
+    kit->policy.threshold_pct = 5;
+    set_blocks(kit, 3, 27.5, 55);
+    decided(kit, &kit->golden, KG_UNSURE, true,
+            "p50 27.5 us, golden 25.0 us (ratio to the anchor +0.0% ±1.3, threshold 5%); the anchor itself reads "
+            "+10%: this machine is slower, or both are; --against tells");
+    set_blocks(kit, 3, 26.4, 55); /* +5.6%, FAST by its ratio */
+    kit->policy.threshold_pct = 3.5;
+    verdict_is(kit, KG_UNSURE, true);
+    set_blocks(kit, 8, 26.4, 55);
+    verdict_is(kit, KG_UNSURE, false);
+    free(kit);
+}
+
+/* Whatever the slow-down of the case, the threshold and the noise of the golden's anchor: 10% slower it hides nothing.
+ */
+static void slower_anchor_never_passes_a_slower_case(void **state)
+{
+    (void)state;
+    for (double threshold_pct = 0.5; threshold_pct <= 40; threshold_pct *= 2)
+        for (double slower_pct = threshold_pct * 1.1; slower_pct < 60; slower_pct += threshold_pct)
+            for (int noisy = 0; noisy < 2; noisy++) {
+                struct kit *kit = kit_new(KG_CUDA);
+                kit->golden.judge = KG_JUDGE_RATIO;
+                kit->golden.best.p50_us = 25;
+                kit->policy.threshold_pct = threshold_pct;
+                kit->policy.creep_pct = 1000;
+                if (noisy) { /* an anchor of 46, 50 and 54 us; a case as unsteady, so that the ratio is not */
+                    kit->golden.blocks_us[0] = 23;
+                    kit->golden.blocks_us[2] = 27;
+                }
+                set_blocks(kit, 3, 25 * (1 + slower_pct / 100), 55);
+                add_blocks(kit, 6, 25 * (1 + slower_pct / 100), 55);
+                (void)kg_verdict_decide(&kit->result, &kit->golden, &kit->policy);
+                assert_int_equal(kit->result.judgement.judge, KG_JUDGE_RAW);
+                if (kit->result.verdict != KG_SLOW && !(noisy && kit->result.verdict == KG_UNSURE))
+                    fail_msg("+%g%% over %g%%: %s", slower_pct, threshold_pct, kg_verdict_name(kit->result.verdict));
+                free(kit);
+            }
+}
+
+/* What a power-limited card does to the anchor at every run is no reason to judge by the noisier quantity. */
+static void anchor_moves_within_its_noise(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    kit->golden.judge = KG_JUDGE_RATIO;
+    kit->policy.threshold_pct = 1;
+    const double us[] = { 24.6, 25, 25.4 }; /* and the anchor with it: 3.2% */
+    memcpy(kit->golden.blocks_us, us, sizeof us);
+    set_blocks(kit, 3, 25.6, 51.2);
+    decided(kit, &kit->golden, KG_PASS, false,
+            "p50 25.6 us, golden 25.0 us (ratio to the anchor +0.0% ±0.3, threshold 1%)");
+    kit->golden.blocks_us[0] = kit->golden.blocks_us[2] = 25;
+    verdict_is(kit, KG_UNSURE, true); /* a steady anchor that reads +2.4%: p50 judges */
+    assert_int_equal(kit->result.judgement.judge, KG_JUDGE_RAW);
+    free(kit);
+}
+
+/* The first look says which quantity is judged: later blocks of the anchor do not change it half way. */
+static void judge_stays_the_same(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    kit->golden.judge = KG_JUDGE_RATIO;
+    set_blocks(kit, 3, 26, 50);
+    add_blocks(kit, 6, 28, 53.8);
+    verdict_is(kit, KG_SLOW, false);
+    assert_int_equal(kit->result.judgement.judge, KG_JUDGE_RATIO);
+    free(kit);
+}
+
+/* Another card of the same model: absolute times say nothing, and the threshold is at least the floor. */
+static void another_card_judges_by_ratio(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    kit->policy.device_uuid = "GPU-2";
+    kit->golden.best.p50_us = 20; /* of the other card: its ratio counts */
+    set_blocks(kit, 3, 27, 54);
+    decided(kit, &kit->golden, KG_PASS, false,
+            "p50 27.0 us, golden 25.0 us (ratio to the anchor +0.0% ±0.3, threshold 2%); "
+            "golden of another card, --against is the sharp tool");
+    set_blocks(kit, 9, 28.08, 54);
+    verdict_is(kit, KG_SLOW, false);
+    kit->policy.threshold_pct = 0.5; /* cards differ by more: so much is the least, as threshold and as floor */
+    verdict_is(kit, KG_SLOW, false);
+    assert_true(kit->result.judgement.threshold_pct == 1.5 && kit->result.judgement.floor_pct == 1.5);
+    set_blocks(kit, 6, 27.43, 54);
+    verdict_is(kit, KG_UNSURE, true); /* +1.6% ±0.3 */
+    kit->policy.threshold_pct = 2;
+    set_blocks(kit, 6, 28.08, 54);
+    kit->golden.floor_pct = 6;
+    verdict_is(kit, KG_UNSURE, true);
+    assert_true(kit->result.judgement.threshold_pct == 6);
+    kit->golden.floor_pct = 0.2;
+    kit->golden.anchor[0] = 0;
+    set_blocks(kit, 9, 28.08, 54);
+    /* The anchor itself has no ratio: its raw time may differ by what cards of one model differ by. */
+    decided(kit, &kit->golden, KG_SLOW, false,
+            "p50 28.1 us, golden 25.0 us (+12.3% ±0.1, threshold 10%), same code as the golden: environment; "
+            "judged by p50: the golden has no anchor; golden of another card, --against is the sharp tool");
+    set_blocks(kit, 3, 27, 0);
+    verdict_is(kit, KG_PASS, false);
+    kit->policy.device_uuid = NULL; /* not known is another */
+    verdict_is(kit, KG_PASS, false);
+    free(kit);
+}
+
+static void cpu_is_judged_by_ratio(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CPU);
+    kit->golden.best.p50_us = 10; /* creep is for CUDA cards */
+    kit->golden.best.ratio = 0.1;
+    set_blocks(kit, 3, 25.5, 52);
+    decided(kit, &kit->golden, KG_PASS, false,
+            "p50 25.5 us, golden 25.0 us (ratio to the anchor -1.9% ±1.3, threshold 10%)");
+    kit->golden.judge = KG_JUDGE_RAW; /* whatever the golden says */
+    verdict_is(kit, KG_PASS, false);
+    assert_int_equal(kit->result.judgement.judge, KG_JUDGE_RATIO);
+    set_blocks(kit, 9, 60, 100);
+    verdict_is(kit, KG_SLOW, false);
+    kit->policy.device_uuid = "another";
+    set_blocks(kit, 3, 50, 100); /* half the speed of the golden's machine, the ratio the same */
+    verdict_is(kit, KG_PASS, false);
+    (void)strcpy(kit->result.anchor_identity, "code 9");
+    decided(kit, &kit->golden, KG_UNGATED, false,
+            "the golden of another card can be compared by ratio only, and the anchor's code changed since the golden");
+    kit->policy.device_uuid = "GPU-1";
+    decided(kit, &kit->golden, KG_UNGATED, false,
+            "a CPU's time can be compared by ratio only, and the anchor's code changed since the golden");
+    kit->golden.anchor[0] = 0; /* the anchor itself */
+    set_blocks(kit, 3, 25, 0);
+    decided(kit, &kit->golden, KG_PASS, false, "p50 25.0 us, golden 25.0 us (+0.0% ±1.3, threshold 10%)");
+    free(kit);
+}
+
+/* On the machine of the golden, where both are slower than they were in every block, a ratio proves nothing. */
+static void cpu_anchor_hides_nothing(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CPU);
+    set_blocks(kit, 3, 28.5, 55.5); /* case +14%, anchor +11%: a ratio of +2.7% */
+    decided(
+        kit, &kit->golden, KG_UNSURE, true,
+        "p50 28.5 us, golden 25.0 us (ratio to the anchor +2.7% ±1.4, threshold 10%); the anchor itself reads +11%: "
+        "this machine is slower, or both are; --against tells");
+    add_blocks(kit, 5, 32.5, 65); /* nor do more such blocks, to the last */
+    verdict_is(kit, KG_UNSURE, false);
+    kit->result.blocks[7].anchor_p50_us =
+        51; /* one block in which the anchor was as fast as ever: the machine it was */
+    verdict_is(kit, KG_PASS, false);
+    kit->result.blocks[7].anchor_p50_us = 65;
+    kit->result.blocks[2].p50_us = 27; /* or the case was within its threshold */
+    verdict_is(kit, KG_PASS, false);
+
+    set_blocks(kit, 3, 27.8, 53.5); /* +11.2%, beside an anchor of +7% */
+    verdict_is(kit, KG_UNSURE, true);
+    set_blocks(kit, 3, 27.8, 52.4); /* +4.8%: less than half the threshold */
+    verdict_is(kit, KG_PASS, false);
+    set_blocks(kit, 3, 32.5, 85); /* the case 30% slower, FAST by its ratio */
+    verdict_is(kit, KG_UNSURE, true);
+    set_blocks(kit, 9, 32.5, 55); /* a ratio over the threshold is SLOW all the same */
+    verdict_is(kit, KG_SLOW, false);
+    set_blocks(kit, 3, 26, 65); /* the case is what it was */
+    verdict_is(kit, KG_FAST, false);
+    free(kit);
+}
+
+/* Each golden within 2% of the last, all of them 7% over the best. */
+static void creep_is_slow(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    kit->golden.best.p50_us = 23.364;
+    (void)strcpy(kit->result.identity, "code 3");
+    decided(
+        kit, &kit->golden, KG_UNSURE, true,
+        "p50 25.0 us, golden 25.0 us (+0.0% ±0.3, threshold 2%); +7.0% ±0.4 over the best, 23.4 us at 0123456789ab of "
+        "2025-01-02, creep budget 5%, to be confirmed");
+    set_blocks(kit, 9, 25, 50);
+    decided(
+        kit, &kit->golden, KG_SLOW, false,
+        "p50 25.0 us, golden 25.0 us (+0.0% ±0.3, threshold 2%); +7.0% ±0.2 over the best, 23.4 us at 0123456789ab of "
+        "2025-01-02, creep budget 5%, code changed since the golden");
+    set_blocks(kit, 3, 25, 50);
+    add_blocks(kit, 6, 24, 50);
+    decided(
+        kit, &kit->golden, KG_PASS, false,
+        "p50 24.0 us, golden 25.0 us (+0.0% ±0.3, threshold 2%); +2.7% ±0.2 over the best, 23.4 us at 0123456789ab of "
+        "2025-01-02, creep budget 5%, after +7.0% in a first set of 3 rounds");
+    assert_true(kit->result.judgement.alarm_blocks == 3 && kit->result.judgement.alarm_pct > 6.9);
+    kit->golden.best.p50_us = 23.9; /* +4.6% */
+    set_blocks(kit, 9, 25, 50);
+    verdict_is(kit, KG_PASS, false);
+    kit->golden.best.p50_us = 23.75; /* +5.26%, but the lower bound is 4.9 */
+    verdict_is(kit, KG_PASS, false);
+    kit->golden.best.p50_us = 20;
+    set_blocks(kit, 9, 23, 50); /* faster than the golden, still 15% over the best */
+    verdict_is(kit, KG_SLOW, false);
+    set_blocks(kit, 2, 25, 50); /* too few blocks for that too */
+    verdict_is(kit, KG_UNSURE, true);
+    free(kit);
+}
+
+/* Golden and best are of two cards. On a card that is not the best's the ratios are held against one another, and what
+ * the times are is no matter; on the best's the times. */
+static void creep_over_the_best_of_another_card(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    (void)strcpy(kit->golden.provenance.uuid, "GPU-2");
+    kit->golden.best.ratio = 0.5 / 1.07;
+    kit->golden.best.p50_us = 20;
+    kit->policy.device_uuid = "GPU-2";
+    set_blocks(kit, 3, 25, 50);
+    decided(kit, &kit->golden, KG_UNSURE, true,
+            "p50 25.0 us, golden 25.0 us (+0.0% ±0.3, threshold 2%); +7.0% ±0.4 over the best, a ratio of 0.4673 at "
+            "0123456789ab of 2025-01-02 on another card, creep budget 5%, to be confirmed");
+    set_blocks(kit, 9, 25, 50);
+    decided(kit, &kit->golden, KG_SLOW, false,
+            "p50 25.0 us, golden 25.0 us (+0.0% ±0.3, threshold 2%); +7.0% ±0.2 over the best, a ratio of 0.4673 at "
+            "0123456789ab of 2025-01-02 on another card, creep budget 5%, same code as the golden: environment");
+    kit->golden.best.p50_us = 30;
+    verdict_is(kit, KG_SLOW, false);
+    kit->policy.device_uuid = "GPU-3"; /* of neither */
+    verdict_is(kit, KG_SLOW, false);
+    kit->golden.best.ratio = 0.5 / 1.04;
+    verdict_is(kit, KG_PASS, false);
+    kit->policy.device_uuid = "GPU-1"; /* the best's */
+    kit->golden.best.p50_us = 23.364;
+    decided(kit, &kit->golden, KG_SLOW, false,
+            "p50 25.0 us, golden 25.0 us (ratio to the anchor +0.0% ±0.3, threshold 2%); +7.0% ±0.2 over the best, "
+            "23.4 us at 0123456789ab of 2025-01-02, creep budget 5%, same code as the golden: environment; golden of "
+            "another card, --against is the sharp tool");
+    kit->golden.best.p50_us = 25 / 1.04;
+    verdict_is(kit, KG_PASS, false);
+    free(kit);
+}
+
+/* The budget is at least what the ratios of two cards differ by, and the noise of the case. */
+static void budget_on_another_card(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    (void)strcpy(kit->golden.best.uuid, "GPU-2");
+    kit->policy.creep_pct = 0.5;
+    kit->golden.best.ratio = 0.5 / 1.047;
+    set_blocks(kit, 9, 25, 50);
+    verdict_is(kit, KG_PASS, false);
+    kit->golden.best.ratio = 0.5 / 1.06;
+    decided(kit, &kit->golden, KG_SLOW, false,
+            "p50 25.0 us, golden 25.0 us (+0.0% ±0.3, threshold 2%); +6.0% ±0.2 over the best, a ratio of 0.4717 at "
+            "0123456789ab of 2025-01-02 on another card, creep budget 5%, same code as the golden: environment");
+    kit->policy.machine_floor_pct[KG_JUDGE_RATIO] = 7;
+    verdict_is(kit, KG_PASS, false);
+    kit->golden.best.ratio = 0.5 / 1.08;
+    verdict_is(kit, KG_SLOW, false);
+    assert_non_null(strstr(kit->result.reason, "creep budget 7%"));
+    free(kit);
+}
+
+/* On a card that is not the best's, where one of the ratios is not there, is to another anchor, or is to one that
+ * moved: no creep, and the golden alone judges. */
+static void best_that_cannot_be_compared(void **state)
+{
+    (void)state;
+    static const char reason[] = "p50 25.0 us, golden 25.0 us (+0.0% ±0.3, threshold 2%)";
+    struct kit *kit = kit_new(KG_CUDA);
+    (void)strcpy(kit->golden.best.uuid, "GPU-2");
+    kit->golden.best.ratio = 0.4;
+    set_blocks(kit, 9, 25, 50);
+    verdict_is(kit, KG_SLOW, false);
+    (void)strcpy(kit->golden.best.anchor_identity, "code 9");
+    decided(kit, &kit->golden, KG_PASS, false, reason);
+    (void)strcpy(kit->golden.anchor_identity, "code 9"); /* the run's is another than both of them had */
+    decided(kit, &kit->golden, KG_PASS, false, reason);
+    (void)strcpy(kit->result.anchor_identity, "code 9");
+    verdict_is(kit, KG_SLOW, false);
+    (void)strcpy(kit->golden.best.anchor, "flash");
+    decided(kit, &kit->golden, KG_PASS, false, reason);
+    (void)strcpy(kit->golden.best.anchor, "math");
+    set_blocks(kit, 9, 25, 52); /* 4% slower, and would hide as much */
+    decided(kit, &kit->golden, KG_PASS, false, reason);
+    set_blocks(kit, 9, 25, 0);
+    decided(kit, &kit->golden, KG_PASS, false, reason);
+    set_blocks(kit, 9, 25, 50);
+    kit->golden.anchor[0] = 0;
+    decided(kit, &kit->golden, KG_PASS, false, reason);
+    (void)strcpy(kit->golden.anchor, "math");
+    verdict_is(kit, KG_SLOW, false);
+    kit->golden.best.anchor[0] = 0;
+    kit->golden.best.ratio = 0;
+    decided(kit, &kit->golden, KG_PASS, false, reason);
+    free(kit);
+}
+
+/* A suite's own budget of 2%: half a per cent and two are allowed, three are not, each step being under the threshold.
+ * The leaderboard's best is named. */
+static void a_suite_holds_to_its_best(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    kit->policy.creep_pct = 2;
+    kit->golden.best.p50_us = 25 / 1.018;
+    set_blocks(kit, 9, 25, 50);
+    verdict_is(kit, KG_PASS, false);
+    set_blocks(kit, 9, 25.1, 50); /* +2.2%, and the lower bound of three blocks is under 2 */
+    verdict_is(kit, KG_PASS, false);
+    set_blocks(kit, 3, 25.3, 50);
+    decided(kit, &kit->golden, KG_UNSURE, true,
+            "p50 25.3 us, golden 25.0 us (+1.2% ±0.3, threshold 2%); +3.0% ±0.4 over the best, 24.6 us at 0123456789ab "
+            "of 2025-01-02, creep budget 2%, to be confirmed");
+    set_blocks(kit, 9, 25.3, 50);
+    decided(kit, &kit->golden, KG_SLOW, false,
+            "p50 25.3 us, golden 25.0 us (+1.2% ±0.3, threshold 2%); +3.0% ±0.2 over the best, 24.6 us at 0123456789ab "
+            "of 2025-01-02, creep budget 2%, same code as the golden: environment");
+    set_blocks(kit, 3, 25.3, 50); /* one slow set of rounds, then as ever: no SLOW */
+    add_blocks(kit, 6, 24.8, 50);
+    verdict_is(kit, KG_PASS, false);
+    kit->policy.creep_pct = 5;
+    set_blocks(kit, 9, 25.3, 50);
+    verdict_is(kit, KG_PASS, false);
+    free(kit);
+}
+
+/* A budget that the noise on this machine exceeds is as wide as that noise. */
+static void a_budget_is_no_finer_than_the_noise(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    kit->policy.creep_pct = 2;
+    kit->policy.threshold_pct = 5;
+    kit->policy.machine_floor_pct[KG_JUDGE_RAW] = 4;
+    kit->golden.best.p50_us = 25 / 1.035;
+    set_blocks(kit, 9, 25, 50);
+    decided(kit, &kit->golden, KG_PASS, false, "p50 25.0 us, golden 25.0 us (+0.0% ±0.3, threshold 5%)");
+    kit->golden.best.p50_us = 25 / 1.05;
+    decided(kit, &kit->golden, KG_SLOW, false,
+            "p50 25.0 us, golden 25.0 us (+0.0% ±0.3, threshold 5%); +5.0% ±0.2 over the best, 23.8 us at 0123456789ab "
+            "of 2025-01-02, creep budget 4%, same code as the golden: environment");
+    free(kit);
+}
+
+/* ---- another build --------------------------------------------------------------------------------------------- */
+
+static void baseline_judges_without_a_golden(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    kit->policy.against = true;
+    kit->golden.best.p50_us = 10; /* goldens are not asked, not even for creep */
+    (void)strcpy(kit->golden.contract.l2, "cold");
+    (void)strcpy(kit->result.baseline_identity, "code 1");
+    set_baseline(kit, 3, 25, 25);
+    /* Class of 25 us: 0.1% worth 4 blocks, so 3.7074280 0.001 sqrt(4 / 6 / 3) = 0.17477% */
+    decided(kit, NULL, KG_PASS, false, "p50 25.0 us, baseline 25.0 us (+0.0% ±0.2, threshold 2%)");
+    const struct kg_judgement *judgement = &kit->result.judgement;
+    assert_true(judgement->judged && judgement->judge == KG_JUDGE_AGAINST && judgement->golden_us == 25);
+    assert_true(fabs(judgement->margin_pct - 0.17477) < 1e-5);
+    assert_true(fabs(judgement->floor_pct - 100 * expm1(0.002)) < 1e-9);
+    verdict_is(kit, KG_PASS, false);
+    set_baseline(kit, 9, 26, 25);
+    decided(kit, NULL, KG_SLOW, false,
+            "p50 26.0 us, baseline 25.0 us (+4.0% ±0.1, threshold 2%), same code as the baseline: environment");
+    (void)strcpy(kit->result.identity, "code 3");
+    decided(kit, NULL, KG_SLOW, false,
+            "p50 26.0 us, baseline 25.0 us (+4.0% ±0.1, threshold 2%), code differs from the baseline's");
+    set_baseline(kit, 3, 24, 25);
+    decided(kit, NULL, KG_FAST, false, "p50 24.0 us, baseline 25.0 us (-4.0% ±0.2, threshold 2%)");
+    set_baseline(kit, 3, 25, 25);
+    kit->result.blocks[1].baseline_p50_us = 0;
+    decided(kit, NULL, KG_ERROR, false, "block 2 has no usable time of the baseline: 0 us");
+    free(kit);
+}
+
+/* Noise by class where nothing was measured: half-widths of 3.7074280 sd sqrt(4 / 6 / 3) = 1.7477 sd. */
+static void baseline_prior_by_class(void **state)
+{
+    (void)state;
+    static const struct {
+        enum kg_device_kind kind;
+        double baseline_us, sd;
+    } rows[] = {
+        { KG_CUDA, 9.9, 0.005 }, { KG_CUDA, 10, 0.0015 }, { KG_CUDA, 19.9, 0.0015 },
+        { KG_CUDA, 20, 0.001 },  { KG_CUDA, 900, 0.001 }, { KG_CPU, 9, 0.01 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct kit *kit = kit_new(rows[i].kind);
+        kit->policy.against = true;
+        kit->policy.is_cpu_anchor = rows[i].kind == KG_CPU; /* beside another build it is a case like any other */
+        set_baseline(kit, 3, rows[i].baseline_us, rows[i].baseline_us);
+        verdict_is(kit, KG_PASS, false);
+        assert_true(fabs(kit->result.judgement.margin_pct - 100 * sinh(1.747698330 * rows[i].sd)) < 1e-6);
+        assert_true(fabs(kit->result.judgement.floor_pct - 100 * expm1(2 * rows[i].sd)) < 1e-9);
+        free(kit);
+    }
+}
+
+/* What selfcheck measured stands in place of the class. */
+static void machine_noise_is_used(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    kit->policy.against = true;
+    kit->policy.machine_prior[KG_JUDGE_AGAINST] = (struct kg_prior){ .sd = 0.004, .blocks = 10 };
+    kit->policy.machine_floor_pct[KG_JUDGE_AGAINST] = 1.2;
+    set_baseline(kit, 3, 25.3, 25); /* qt(0.995, 12) = 3.0545396; sd sqrt(10 / 12 / 3) = 0.0021082, so 0.64% */
+    decided(kit, NULL, KG_PASS, false, "p50 25.3 us, baseline 25.0 us (+1.2% ±0.7, threshold 2%)");
+    assert_true(kit->result.judgement.floor_pct == 1.2);
+    kit->policy.threshold_pct = 1.1;
+    decided(kit, NULL, KG_UNGATED, false,
+            "threshold 1.1% is under this machine's floor of 1.2% for this case (kgate selfcheck)");
+    assert_false(kit->result.judgement.judged);
+
+    kit->policy.against = false; /* of p50 it says nothing */
+    set_blocks(kit, 3, 25, 50);
+    verdict_is(kit, KG_PASS, false);
+    assert_true(kit->result.judgement.floor_pct == 0.2);
+    kit->policy.machine_prior[KG_JUDGE_RAW] = (struct kg_prior){ .sd = 0.003, .blocks = 10 };
+    kit->policy.machine_floor_pct[KG_JUDGE_RAW] = 0.6;
+    verdict_is(kit, KG_PASS, false); /* 3.0545396 0.003 sqrt(10 / 12 (1 / 3 + 1 / 3)) */
+    assert_true(fabs(kit->result.judgement.margin_pct - 100 * sinh(3.0545396 * 0.003 * sqrt(10 / 18.0))) < 1e-6);
+    assert_true(kit->result.judgement.floor_pct == 0.6);
+    kit->policy.threshold_pct = 0.5;
+    verdict_is(kit, KG_UNGATED, false);
+    free(kit);
+}
+
+/* Less noise than the golden's: the golden's stays. */
+static void the_larger_noise_is_used(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    kit->policy.machine_prior[KG_JUDGE_RAW] = (struct kg_prior){ .sd = 0.0002, .blocks = 10 };
+    kit->policy.machine_floor_pct[KG_JUDGE_RAW] = 0.04;
+    verdict_is(kit, KG_PASS, false);
+    assert_true(fabs(kit->result.judgement.margin_pct - 100 * sinh(4.604094871 * log(1.002) / 2 * sqrt(1 / 3.0))) <
+                1e-6);
+    assert_true(kit->result.judgement.floor_pct == 0.2);
+    free(kit);
+}
+
+/* A window of 20 calls is told to a tick, so a call to a twentieth of it. */
+static void a_tick_is_no_slowdown(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    set_blocks(kit, 9, 26, 50); /* +4%, and 4.8 or 3.8 a tick */
+    kit->result.tick_us = 25;
+    verdict_is(kit, KG_UNSURE, false);
+    kit->result.tick_us = 20;
+    verdict_is(kit, KG_SLOW, false);
+    for (int i = 0; i < 9; i++)
+        kit->result.blocks[i].calls = 1;
+    verdict_is(kit, KG_UNSURE, false);
+    kit->result.tick_us = 1; /* a single call between events */
+    verdict_is(kit, KG_SLOW, false);
+    free(kit);
+}
+
+static void new_case_is_gated_for_being_right(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    kit->policy.against = true;
+    kit->result.is_new = true;
+    set_blocks(kit, 0, 0, 0);
+    decided(kit, NULL, KG_PASS, false, "right; new, the baseline has no such case");
+    (void)strcpy(kit->result.note, "the baseline does not run here: no cuDNN");
+    decided(kit, NULL, KG_PASS, false, "right; new, the baseline does not run here: no cuDNN");
+    kit->result.note[0] = 0;
+    kit->result.marks.max_abs = false;
+    verdict_is(kit, KG_FAIL, false);
+    kit->result.marks.max_abs = true;
+    kit->result.is_new = false;
+    decided(kit, NULL, KG_UNSURE, true, "right; no block was timed");
+    free(kit);
+}
+
+static void expected_failures(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    kit->policy.xfail = "bug 7";
+    decided(kit, &kit->golden, KG_XPASS, false,
+            "must fail (bug 7), but is PASS: p50 25.0 us, golden 25.0 us (+0.0% ±0.3, threshold 2%)");
+    decided(kit, NULL, KG_XPASS, false, "must fail (bug 7), but is UNGATED: right; no golden on this architecture");
+    set_blocks(kit, 2, 25, 50);
+    assert_true(kg_verdict_decide(&kit->result, &kit->golden, &kit->policy)); /* doubt, and more could decide it */
+    assert_int_equal(kit->result.verdict, KG_XPASS);
+    set_blocks(kit, 9, 26, 50);
+    assert_false(kg_verdict_decide(&kit->result, &kit->golden, &kit->policy));
+    assert_int_equal(kit->result.verdict, KG_XFAIL);
+    kit->result.marks.rel_l2 = false;
+    kit->result.figures.rel_l2 = 1;
+    decided(kit, &kit->golden, KG_XFAIL, false, "must fail (bug 7), and does: rel_l2 1 over 0.05");
+    (void)strcpy(kit->result.note, "why");
+    kit->result.outcome = KG_BROKEN;
+    decided(kit, NULL, KG_XFAIL, false, "must fail (bug 7), and does: why");
+    kit->result.outcome = KG_SKIPPED;
+    decided(kit, NULL, KG_SKIP, false, "why");
+    assert_false(kg_verdict_decide(&kit->result, &kit->golden, &kit->policy));
+    assert_int_equal(kit->result.verdict, KG_LOST);
+    free(kit);
+}
+
+/* Text of any length stays inside the reason. */
+static void long_notes_are_cut(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    memset(kit->result.note, 'x', sizeof kit->result.note - 1);
+    kit->result.outcome = KG_BROKEN;
+    kit->policy.xfail = "bug 7";
+    assert_false(kg_verdict_decide(&kit->result, NULL, &kit->policy));
+    assert_int_equal(strlen(kit->result.reason), sizeof kit->result.reason - 1);
+    free(kit);
+}
+
+/* ---- exit status ----------------------------------------------------------------------------------------------- */
+
+static int status_of(enum kg_verdict a, enum kg_verdict b, bool allow)
+{
+    size_t counts[KG_VERDICTS] = { 0 };
+    counts[a]++;
+    counts[b]++;
+    return kg_verdict_status(counts, allow);
+}
+
+static void statuses(void **state)
+{
+    (void)state;
+    static const int alone[KG_VERDICTS] = {
+        [KG_PASS] = 0,  [KG_FAST] = 0, [KG_XFAIL] = 0,  [KG_SKIP] = 77,   [KG_FAIL] = 1, [KG_ERROR] = 1,
+        [KG_XPASS] = 1, [KG_SLOW] = 3, [KG_UNSURE] = 4, [KG_UNGATED] = 4, [KG_LOST] = 4,
+    };
+    static const int order[] = { 0, 4, 3, 1 }; /* the later hides the earlier */
+    for (int i = 0; i < KG_VERDICTS; i++) {
+        assert_int_equal(status_of(i, i, false), alone[i]);
+        assert_int_equal(status_of(i, i, true), alone[i] == 4 ? 0 : alone[i]);
+        for (int j = 0; j < KG_VERDICTS; j++) {
+            int wanted = 0;
+            for (size_t k = 0; k < 4; k++)
+                if (alone[i] == order[k] || alone[j] == order[k])
+                    wanted = order[k];
+            assert_int_equal(status_of(i, j, false), i == KG_SKIP && j == KG_SKIP ? 77 : wanted);
+        }
+    }
+    const size_t nothing[KG_VERDICTS] = { 0 };
+    assert_int_equal(kg_verdict_status(nothing, false), 2);
+    assert_int_equal(kg_verdict_status(nothing, true), 2);
+    assert_int_equal(status_of(KG_UNGATED, KG_SLOW, true), 3);
+    assert_int_equal(status_of(KG_UNGATED, KG_SKIP, true), 0);
+    const size_t many[KG_VERDICTS] = { [KG_PASS] = 3, [KG_FAIL] = 256 };
+    assert_int_equal(kg_verdict_status(many, false), 1); /* never a count */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(unchanged_passes),
+        cmocka_unit_test(slow_says_what_changed),
+        cmocka_unit_test(slow_is_confirmed_or_not_said),
+        cmocka_unit_test(fast_suggests_a_bless),
+        cmocka_unit_test(doubt_asks_for_more_until_rounds_run_out),
+        cmocka_unit_test(what_did_not_run),
+        cmocka_unit_test(every_failing_gate_is_named),
+        cmocka_unit_test(impossible_and_unusable_times_are_errors),
+        cmocka_unit_test(right_but_not_timed_passes),
+        cmocka_unit_test(without_a_comparable_golden_ungated),
+        cmocka_unit_test(ratio_judges_where_it_was_steadier),
+        cmocka_unit_test(moved_anchor_is_not_used),
+        cmocka_unit_test(anchor_ten_per_cent_slower_excuses_nothing),
+        cmocka_unit_test(slower_anchor_never_passes_a_slower_case),
+        cmocka_unit_test(anchor_moves_within_its_noise),
+        cmocka_unit_test(judge_stays_the_same),
+        cmocka_unit_test(another_card_judges_by_ratio),
+        cmocka_unit_test(cpu_is_judged_by_ratio),
+        cmocka_unit_test(cpu_anchor_hides_nothing),
+        cmocka_unit_test(creep_is_slow),
+        cmocka_unit_test(creep_over_the_best_of_another_card),
+        cmocka_unit_test(budget_on_another_card),
+        cmocka_unit_test(best_that_cannot_be_compared),
+        cmocka_unit_test(a_suite_holds_to_its_best),
+        cmocka_unit_test(a_budget_is_no_finer_than_the_noise),
+        cmocka_unit_test(baseline_judges_without_a_golden),
+        cmocka_unit_test(baseline_prior_by_class),
+        cmocka_unit_test(machine_noise_is_used),
+        cmocka_unit_test(the_larger_noise_is_used),
+        cmocka_unit_test(a_tick_is_no_slowdown),
+        cmocka_unit_test(new_case_is_gated_for_being_right),
+        cmocka_unit_test(expected_failures),
+        cmocka_unit_test(long_notes_are_cut),
+        cmocka_unit_test(statuses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

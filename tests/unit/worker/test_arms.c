@@ -1,0 +1,299 @@
+/* test_lineup.c -- the subjects of a case on the CPU: each build's backend gets its own problem and the baseline's
+ * inputs, and buffers of its own. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker/arms.h"
+
+struct problem {
+    const char *name;
+    int64_t n;
+};
+
+/* ---- two builds of one module ------------------------------------------------------------------------------ */
+
+static int n_prepared;
+static const void *problem_of[16]; /* by order of preparing */
+static const char *pin_of[16];
+
+static int tensors(const void *problem, kg_tensor ret_tensors[KG_MAX_TENSORS], int *ret_count)
+{
+    const int64_t n = ((const struct problem *)problem)->n;
+    ret_tensors[0] = (kg_tensor){ .name = "x", .dtype = KG_F32, .role = KG_INPUT, .rank = 1, .dims = { n } };
+    ret_tensors[1] = (kg_tensor){ .name = "y", .dtype = KG_F32, .role = KG_OUTPUT, .rank = 1, .dims = { n } };
+    *ret_count = 2;
+    return KG_OK;
+}
+
+static int prepare(const kg_backend *self, const kg_call *call, void **ret_state, kg_identity *ret_identity,
+                   kg_error *ret_error)
+{
+    (void)ret_error;
+    problem_of[n_prepared] = call->problem;
+    pin_of[n_prepared++] = call->pin;
+    snprintf(ret_identity->text, sizeof ret_identity->text, "library of %s", self->name);
+    snprintf(ret_identity->pin, sizeof ret_identity->pin, "chosen");
+    *ret_state = (void *)self;
+    return KG_OK;
+}
+
+static int launch(const kg_backend *self, void *state, const kg_tensor *call, void *stream, kg_error *ret_error)
+{
+    (void)stream, (void)ret_error;
+    assert_ptr_equal(self, state);
+    memcpy(call[1].data, call[0].data, kg_tensor_bytes(&call[1]));
+    return KG_OK;
+}
+
+static int refuses(const kg_backend *self, const kg_device *device, const void *problem, kg_error *ret_error)
+{
+    (void)self, (void)device, (void)problem;
+    return kg_fail(ret_error, KG_EUNSUPPORTED, "not today");
+}
+
+#define BACKEND(its_name)                                                                                              \
+    {                                                                                                                  \
+        .name = its_name, .device = KG_CPU, .prepare = prepare, .launch = launch                                       \
+    }
+
+static const kg_op op = { .name = "copy", .problem_size = sizeof(struct problem), .tensors = tensors };
+static const kg_backend fast[2] = { BACKEND("fast"), BACKEND("fast") },
+                        plain[2] = { BACKEND("plain"), BACKEND("plain") };
+static const kg_backend picky = { .name = "fast", .device = KG_CPU, .supports = refuses };
+static const kg_backend *const its_candidates[] = { &fast[0], &plain[0], NULL };
+static const kg_backend *const other_candidates[] = { &picky, &plain[1], NULL };
+static const kg_backend automatic[2] = { { .name = "auto", .device = KG_CPU, .candidates = its_candidates },
+                                         { .name = "auto", .device = KG_CPU, .candidates = other_candidates } };
+static const kg_suite suites[2] = { { .name = "main", .op = &op, .cpu_anchor = &plain[0] },
+                                    { .name = "main", .op = &op, .cpu_anchor = &plain[1] } };
+static const struct problem problems[2] = { { "row", 1000 }, { "row", 1000 } };
+static struct kg_loaded builds[2] = { { .path = "/proc/self/exe" }, { .path = "/proc/self/exe" } };
+
+static struct kg_case case_of(int build, const kg_backend *backend)
+{
+    return (struct kg_case){ .suite = &suites[build],
+                             .backend = backend,
+                             .problem = &problems[build],
+                             .shape = "row",
+                             .seed = 7,
+                             .kind = KG_CPU };
+}
+
+static kg_context *context;
+static struct kg_host_state host;
+static struct kg_fixture fixture;
+static struct kg_job_case one;
+static struct kg_lineup lineup;
+
+/* The candidate is build 0, the baseline build 1. */
+static void line_up(const kg_backend *its, const kg_backend *baseline)
+{
+    kg_error error = { 0 };
+    one = (struct kg_job_case){ .of = case_of(1, baseline), .candidate = case_of(0, its) };
+    snprintf(one.pin, sizeof one.pin, "its pin");
+    snprintf(one.baseline_pin, sizeof one.baseline_pin, "other pin");
+    assert_int_equal(kg_fixture_new(context, &one.of, &fixture, &error), KG_OK);
+    lineup = (struct kg_lineup){
+        .host = &host, .fixture = &fixture, .one = &one, .module = &builds[0], .baseline = &builds[1]
+    };
+    n_prepared = 0;
+}
+
+static int open_all(void **state)
+{
+    (void)state;
+    kg_host_init(&host);
+    return kg_device_open(KG_CPU, 0, &context, NULL);
+}
+
+static int close_all(void **state)
+{
+    (void)state;
+    kg_lineup_done(&lineup);
+    kg_fixture_done(&fixture);
+    kg_host_done(&host);
+    context->ops->close(context);
+    return 0;
+}
+
+/* ---- who gets what ------------------------------------------------------------------------------------------ */
+
+static void each_build_has_its_own_problem(void **state)
+{
+    (void)state;
+    kg_error error = { 0 };
+    line_up(&fast[0], &fast[1]);
+    assert_int_equal(kg_lineup_case(&lineup, &error), KG_OK);
+    assert_int_equal(kg_lineup_baseline(&lineup, &error), KG_OK);
+    assert_int_equal(kg_lineup_anchor(&lineup, &error), KG_OK);
+    assert_int_equal(kg_lineup_planted(&lineup, &error), KG_OK);
+    const kg_backend *const wanted[KG_LANES] = { &fast[0], &fast[1], &plain[1], &fast[0] };
+    for (int lane = 0; lane < KG_LANES; lane++)
+        assert_ptr_equal(lineup.subjects[lane].backend, wanted[lane]);
+    assert_ptr_equal(problem_of[0], &problems[0]);
+    assert_ptr_equal(problem_of[1], &problems[1]);
+    assert_ptr_equal(problem_of[2], &problems[1]); /* the anchor is the baseline's */
+    assert_ptr_equal(problem_of[3], &problems[0]);
+    assert_string_equal(pin_of[0], "its pin");
+    assert_string_equal(pin_of[1], "other pin");
+    assert_string_equal(pin_of[3], "chosen"); /* what the case took */
+    kg_lineup_done(&lineup);
+    for (int lane = 0; lane < KG_LANES; lane++)
+        assert_null(lineup.subjects[lane].backend);
+}
+
+static void an_anchor_is_not_its_own(void **state)
+{
+    (void)state;
+    kg_error error = { 0 };
+    line_up(&plain[0], &plain[1]);
+    assert_int_equal(kg_lineup_case(&lineup, &error), KG_OK);
+    assert_int_equal(kg_lineup_anchor(&lineup, &error), KG_ENOTFOUND);
+    assert_null(lineup.subjects[KG_LANE_ANCHOR].backend);
+}
+
+/* The candidate's `auto` takes the first, which the baseline's refuses. */
+static void automatic_resolves_in_each_build(void **state)
+{
+    (void)state;
+    kg_error error = { 0 };
+    char text[1024] = "";
+    const struct kg_timing timing = { .placements = 2 };
+    line_up(&automatic[0], &automatic[1]);
+    snprintf(one.backend, sizeof one.backend, "fast"); /* resolved by an earlier worker, for the candidate only */
+    assert_int_equal(kg_lineup_case(&lineup, &error), KG_OK);
+    assert_int_equal(kg_lineup_baseline(&lineup, &error), KG_OK);
+    assert_ptr_equal(lineup.subjects[KG_LANE_CASE].backend, &fast[0]);
+    assert_ptr_equal(lineup.subjects[KG_LANE_BASELINE].backend, &plain[1]);
+    assert_int_equal(kg_lineup_make_rings(&lineup, &timing, 1, &error), KG_OK);
+    assert_int_equal(kg_lineup_identity(&lineup, KG_LANE_BASELINE, text, sizeof text, &error), KG_OK);
+    assert_memory_equal(text, "plain: library of plain; module code ", 37);
+    kg_lineup_drop(&lineup, KG_LANE_CASE);
+    one.candidate.backend = &picky;
+    assert_int_equal(kg_lineup_case(&lineup, &error), KG_EUNSUPPORTED);
+    assert_string_equal(error.text, "not today");
+}
+
+/* ---- buffers ------------------------------------------------------------------------------------------------- */
+
+/* Two builds on the same sets: where these lie is no difference between them. */
+static void builds_share_their_sets(void **state)
+{
+    (void)state;
+    enum { SETS = 16 };
+    kg_error error = { 0 };
+    const struct kg_timing timing = { .placements = SETS };
+    struct kg_subject *subjects[KG_LANES];
+    uint64_t digest = 0;
+    line_up(&fast[0], &fast[1]);
+    assert_int_equal(kg_lineup_case(&lineup, &error), KG_OK);
+    assert_int_equal(kg_lineup_baseline(&lineup, &error), KG_OK);
+    assert_int_equal(kg_lineup_make_rings(&lineup, &timing, 3, &error), KG_OK);
+    kg_lineup_subjects(&lineup, subjects);
+    assert_true(subjects[KG_LANE_ANCHOR] == NULL && subjects[KG_LANE_PLANTED] == NULL);
+    for (int lane = 0; lane < 2; lane++) {
+        assert_int_equal(subjects[lane]->n_ring, SETS);
+        for (int set = 0; set < SETS; set++) {
+            assert_int_equal(kg_buffers_digest(&subjects[lane]->ring[set], KG_INPUT, &digest, &error), KG_OK);
+            assert_true(digest == fixture.input_digest);
+            assert_ptr_equal(subjects[0]->ring[set].tensors[0].data, subjects[1]->ring[set].tensors[0].data);
+        }
+    }
+}
+
+static void an_anchor_has_its_own(void **state)
+{
+    (void)state;
+    kg_error error = { 0 };
+    const struct kg_timing timing = { .placements = 3 };
+    line_up(&fast[0], &fast[1]);
+    assert_int_equal(kg_lineup_case(&lineup, &error), KG_OK);
+    assert_int_equal(kg_lineup_anchor(&lineup, &error), KG_OK);
+    assert_int_equal(kg_lineup_make_rings(&lineup, &timing, 3, &error), KG_OK);
+    for (int set = 0; set < 3; set++)
+        assert_ptr_not_equal(lineup.subjects[KG_LANE_CASE].ring[set].tensors[0].data,
+                             lineup.subjects[KG_LANE_ANCHOR].ring[set].tensors[0].data);
+}
+
+/* What the device hands out, in order. */
+static const void *handed_out[128];
+static int n_handed_out;
+static const struct kg_device_ops *usual;
+
+static int allocate(kg_context *its, size_t bytes, void **ret_data, kg_error *ret_error)
+{
+    int status = usual->allocate(its, bytes, ret_data, ret_error);
+    handed_out[n_handed_out++] = *ret_data;
+    return status;
+}
+
+/* Half of the sets the case first, the other half the anchor, in another order by every seed. */
+static void who_is_first_is_drawn_for_each_set(void **state)
+{
+    (void)state;
+    enum { SETS = 16, SEEDS = 20, A_SET = 2 * 2 };
+    const struct kg_timing timing = { .placements = SETS };
+    struct kg_device_ops watched = *context->ops;
+    kg_error error = { 0 };
+    int same = 0;
+    bool first[SETS], before[SETS] = { false };
+    usual = context->ops;
+    watched.allocate = allocate;
+    context->ops = &watched;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        int n_first = 0;
+        line_up(&fast[0], &fast[1]);
+        assert_int_equal(kg_lineup_case(&lineup, &error), KG_OK);
+        assert_int_equal(kg_lineup_anchor(&lineup, &error), KG_OK);
+        n_handed_out = 0;
+        assert_int_equal(kg_lineup_make_rings(&lineup, &timing, seed, &error), KG_OK);
+        assert_int_equal(n_handed_out, SETS * A_SET);
+        for (int set = 0; set < SETS; set++) {
+            const struct kg_subject *its = &lineup.subjects[KG_LANE_CASE], *other = &lineup.subjects[KG_LANE_ANCHOR];
+            first[set] = its->ring[set].blocks[0] == handed_out[set * A_SET];
+            assert_true(first[set] || other->ring[set].blocks[0] == handed_out[set * A_SET]);
+            n_first += first[set];
+        }
+        assert_int_equal(n_first, SETS / 2);
+        same += !memcmp(first, before, sizeof first);
+        memcpy(before, first, sizeof first);
+        kg_lineup_done(&lineup);
+        kg_fixture_done(&fixture);
+    }
+    assert_true(same <= 1);
+    context->ops = usual;
+}
+
+/* ---- what cannot be compared --------------------------------------------------------------------------------- */
+
+static void other_tensors_are_refused(void **state)
+{
+    (void)state;
+    static const struct problem longer = { "row", 1001 };
+    kg_error error = { 0 };
+    line_up(&fast[0], &fast[1]);
+    one.candidate.problem = &longer;
+    assert_int_equal(kg_lineup_case(&lineup, &error), KG_EINVAL);
+    assert_string_equal(error.text, "tensor x of op copy is not what it is in the baseline: judge by goldens");
+    assert_int_equal(n_prepared, 0);
+    lineup.baseline = NULL; /* a new case is compared with nothing */
+    assert_int_equal(kg_lineup_case(&lineup, &error), KG_OK);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_all, close_all)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(each_build_has_its_own_problem), TEST(an_anchor_is_not_its_own), TEST(automatic_resolves_in_each_build),
+        TEST(builds_share_their_sets),        TEST(an_anchor_has_its_own),    TEST(who_is_first_is_drawn_for_each_set),
+        TEST(other_tensors_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

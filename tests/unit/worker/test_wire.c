@@ -1,0 +1,674 @@
+/* test_wire.c -- what a worker says and a parent hears: every message and the job, there and back.
+ * A member added to a message gets a line in the test of it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "plan/module.h"
+#include "worker/wire.h"
+
+enum { N_RESULTS = 3 };
+
+struct problem {
+    const char *name;
+    int64_t n;
+};
+
+static const kg_field fields[] = { { "n", offsetof(struct problem, n), KG_INT, .min = 1, .max = 4096 } };
+static const kg_op op = { .name = "copy", .problem_size = sizeof(struct problem), .fields = KG_LIST(fields) };
+static const kg_backend fast = { .name = "fast", .device = KG_CUDA }, loops = { .name = "loops", .device = KG_CPU };
+static const kg_backend *const backends[] = { &fast, &loops };
+static const struct problem rows[] = { { "one", 1 }, { "two", 2 } }, cpu_rows[] = { { "two", 3 } };
+static const kg_suite suite = {
+    .name = "main",
+    .op = &op,
+    .shapes = KG_TABLE(rows),
+    .cpu_shapes = KG_TABLE(cpu_rows),
+    .backends = KG_LIST(backends),
+    .gates = { .max_abs = 0.5, .mean_abs = INFINITY, .bad_abs = 1, .bad_pct = 50, .rel_l2 = INFINITY }
+};
+static const kg_suite *const suites[] = { &suite };
+static const struct kg_module module = { KG_MODULE_SIZES, .name = "wires", .suites = suites, .n_suites = 1 };
+
+static struct kg_result *results; /* the parent's */
+static FILE *pipe_file;           /* what the worker writes */
+
+static int open_all(void **state)
+{
+    (void)state;
+    results = calloc(N_RESULTS, sizeof *results);
+    pipe_file = tmpfile();
+    for (int i = 0; results && i < N_RESULTS; i++)
+        results[i].of.suite = &suite;
+    return results && pipe_file ? 0 : -1;
+}
+
+static int close_all(void **state)
+{
+    (void)state;
+    for (int i = 0; i < N_RESULTS; i++)
+        kg_result_done(&results[i]);
+    free(results);
+    return fclose(pipe_file);
+}
+
+/* The one line written since the last call, without its newline; free() it. */
+static char *line_written(size_t *ret_length)
+{
+    char *line = NULL;
+    size_t room = 0;
+    rewind(pipe_file);
+    ssize_t length = getline(&line, &room, pipe_file);
+    assert_true(length > 1 && line[length - 1] == '\n');
+    assert_int_equal(getc(pipe_file), EOF);
+    line[length - 1] = '\0';
+    *ret_length = (size_t)length - 1;
+    rewind(pipe_file);
+    assert_int_equal(ftruncate(fileno(pipe_file), 0), 0);
+    return line;
+}
+
+/* Hands the line over; it must be of this type, and of the middle result. */
+static struct kg_result *heard(enum kg_message_type wanted)
+{
+    enum kg_message_type type = KG_MESSAGE_BYE;
+    size_t length = 0, index = 99;
+    kg_error error = { 0 };
+    char *line = line_written(&length);
+    if (kg_wire_apply(line, length, results, N_RESULTS, &type, &index, &error))
+        fail_msg("%s: %s", line, error.text);
+    assert_int_equal(type, wanted);
+    assert_int_equal(index, 1);
+    free(line);
+    return &results[1];
+}
+
+/* But for the last bit, which cJSON may leave out. */
+static bool same_double(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b)) || fabs(a - b) <= 4e-16 * fabs(b);
+}
+
+/* ---- devices ----------------------------------------------------------------------------------------------- */
+
+static void same_state(const struct kg_device_state *a, const struct kg_device_state *b)
+{
+    assert_true(a->sm_clock_mhz == b->sm_clock_mhz && a->memory_clock_mhz == b->memory_clock_mhz);
+    assert_true(a->temperature_c == b->temperature_c && a->utilisation_pct == b->utilisation_pct);
+    assert_true(a->power_w == b->power_w && a->power_limit_w == b->power_limit_w);
+    assert_true(a->throttle_reasons == b->throttle_reasons && a->other_processes == b->other_processes);
+    assert_true(a->sm_clock_mhz_max == b->sm_clock_mhz_max && a->power_limit_default_w == b->power_limit_default_w);
+    assert_true(a->virtualisation == b->virtualisation && a->persistence_off == b->persistence_off);
+    assert_int_equal(a->mig, b->mig);
+}
+
+static void devices(void **state)
+{
+    (void)state;
+    kg_device sent[2] = {
+        { .kind = KG_CUDA,
+          .index = 3,
+          .name = "NVIDIA \"H200\"",
+          .arch = "h200",
+          .uuid = "GPU-1",
+          .cc_major = 9,
+          .cc_minor = 1,
+          .units = 132,
+          .clock_mhz_max = 1980,
+          .fp64_ratio = 2,
+          .memory_bytes = UINT64_MAX,
+          .l2_bytes = (UINT64_C(1) << 53) + 1,
+          .shared_bytes = 232448,
+          .peak_flops = 0.1,
+          .peak_bytes_per_s = 4.8e12,
+          .driver_version = 13000,
+          .driver = "580.159.03" },
+        { .kind = KG_CPU, .peak_flops = INFINITY },
+    };
+    const struct kg_device_health health[2] = {
+        { .idle = { 345, 2619, 31, 0, 75.5, 650, 1, 2, 1980, 700, 1, 1, 0 },
+          .work = { 1980, 2619, 41, 97, 410.5, 650, 0x104, 3, 1980, 700, 2, 0, 1 },
+          .nvml = "12.580.159.03" },
+        { .idle = kg_device_state_unknown(), .work = kg_device_state_unknown() },
+    };
+    kg_device got[2];
+    struct kg_device_health got_health[2];
+    int count = 0;
+    size_t length = 0;
+    kg_wire_devices(pipe_file, sent, health, 2, "");
+    char *line = line_written(&length);
+    memset(got, 0x55, sizeof got);
+    memset(got_health, 0x55, sizeof got_health);
+    assert_int_equal(kg_wire_read_devices(line, length, got, got_health, 2, &count, NULL), KG_OK);
+    assert_int_equal(count, 2);
+    for (int i = 0; i < 2; i++) {
+        assert_true(got[i].kind == sent[i].kind && got[i].index == sent[i].index && got[i].units == sent[i].units);
+        assert_true(got[i].cc_major == sent[i].cc_major && got[i].cc_minor == sent[i].cc_minor);
+        assert_true(got[i].clock_mhz_max == sent[i].clock_mhz_max && got[i].fp64_ratio == sent[i].fp64_ratio);
+        assert_true(got[i].memory_bytes == sent[i].memory_bytes && got[i].l2_bytes == sent[i].l2_bytes);
+        assert_true(got[i].shared_bytes == sent[i].shared_bytes && got[i].driver_version == sent[i].driver_version);
+        assert_true(got[i].peak_flops == sent[i].peak_flops && got[i].peak_bytes_per_s == sent[i].peak_bytes_per_s);
+        assert_string_equal(got[i].name, sent[i].name);
+        assert_string_equal(got[i].arch, sent[i].arch);
+        assert_string_equal(got[i].uuid, sent[i].uuid);
+        assert_string_equal(got[i].driver, sent[i].driver);
+        same_state(&got_health[i].idle, &health[i].idle);
+        same_state(&got_health[i].work, &health[i].work);
+        assert_string_equal(got_health[i].nvml, health[i].nvml);
+    }
+    assert_int_equal(kg_wire_read_devices(line, length, got, got_health, 1, &count, NULL), KG_OK);
+    assert_int_equal(count, 1);
+    free(line);
+}
+
+static void no_devices(void **state)
+{
+    (void)state;
+    kg_device got[1];
+    struct kg_device_health got_health[1];
+    kg_error error = { 0 };
+    int count = 77;
+    size_t length = 0;
+    kg_wire_devices(pipe_file, NULL, NULL, 0, "no driver");
+    char *line = line_written(&length);
+    assert_int_equal(kg_wire_read_devices(line, length, got, got_health, 1, &count, &error), KG_EUNSUPPORTED);
+    assert_string_equal(error.text, "no driver");
+    assert_int_equal(kg_wire_read_devices("junk", 4, got, got_health, 1, &count, &error), KG_EINVAL);
+    assert_int_equal(count, 77);
+    free(line);
+}
+
+/* ---- a case ------------------------------------------------------------------------------------------------ */
+
+static void phases(void **state)
+{
+    (void)state;
+    kg_wire_begin(pipe_file, 1, KG_CORRECTNESS);
+    assert_int_equal(heard(KG_MESSAGE_BEGIN)->phase, KG_CORRECTNESS);
+    kg_wire_begin(pipe_file, 1, KG_TIMING);
+    assert_int_equal(heard(KG_MESSAGE_BEGIN)->phase, KG_TIMING);
+    kg_wire_end(pipe_file, 1);
+    assert_int_equal(heard(KG_MESSAGE_END)->phase, KG_DONE);
+    assert_int_equal(results[0].phase, KG_NOT_RUN);
+    assert_int_equal(results[2].phase, KG_NOT_RUN);
+}
+
+static void notes(void **state)
+{
+    static const char text[] = "line\nquote \" backslash \\ tab\t bell\x07 caf\xc3\xa9";
+    (void)state;
+    kg_wire_note(pipe_file, KG_MESSAGE_SKIP, 1, "too large");
+    struct kg_result *r = heard(KG_MESSAGE_SKIP);
+    assert_int_equal(r->outcome, KG_SKIPPED);
+    assert_string_equal(r->note, "too large");
+    kg_wire_note(pipe_file, KG_MESSAGE_BROKEN, 1, text);
+    assert_int_equal(heard(KG_MESSAGE_BROKEN)->outcome, KG_BROKEN);
+    assert_string_equal(r->note, text);
+    kg_wire_note(pipe_file, KG_MESSAGE_LOST, 1, "no more");
+    assert_int_equal(heard(KG_MESSAGE_LOST)->outcome, KG_ABSENT);
+    assert_string_equal(r->note, "no more");
+    char longer[2 * sizeof r->note];
+    memset(longer, 'x', sizeof longer);
+    longer[sizeof longer - 1] = '\0';
+    kg_wire_note(pipe_file, KG_MESSAGE_BROKEN, 1, longer);
+    assert_int_equal(strlen(heard(KG_MESSAGE_BROKEN)->note), sizeof r->note - 1); /* cut */
+}
+
+static void ready(void **state)
+{
+    (void)state;
+    struct kg_result *sent = calloc(1, sizeof *sent);
+    snprintf(sent->backend, sizeof sent->backend, "cudnn");
+    snprintf(sent->identity, sizeof sent->identity, "cuDNN 9.19.0; k:0123456789abcdef");
+    snprintf(sent->anchor_identity, sizeof sent->anchor_identity, "anchor code");
+    snprintf(sent->pin, sizeof sent->pin, "{\"engine\":8}");
+    snprintf(sent->anchor_pin, sizeof sent->anchor_pin, "engine 3");
+    snprintf(sent->baseline_identity, sizeof sent->baseline_identity, "baseline code");
+    snprintf(sent->baseline_pin, sizeof sent->baseline_pin, "engine 5");
+    snprintf(sent->knobs, sizeof sent->knobs, "tile=4");
+    snprintf(sent->note, sizeof sent->note, "a note");
+    sent->launch =
+        (struct kg_launch_info){ .kernels = 18, .memory_nodes = 2, .other_nodes = 1, .n_names = KG_MAX_KERNELS };
+    for (int i = 0; i < KG_MAX_KERNELS; i++)
+        snprintf(sent->launch.names[i], sizeof sent->launch.names[i], "_Z%dkernelPf", i);
+    kg_wire_ready(pipe_file, 1, sent);
+    struct kg_result *r = heard(KG_MESSAGE_READY);
+    assert_string_equal(r->backend, sent->backend);
+    assert_string_equal(r->identity, sent->identity);
+    assert_string_equal(r->anchor_identity, sent->anchor_identity);
+    assert_string_equal(r->pin, sent->pin);
+    assert_string_equal(r->anchor_pin, sent->anchor_pin);
+    assert_string_equal(r->baseline_identity, sent->baseline_identity);
+    assert_string_equal(r->baseline_pin, sent->baseline_pin);
+    assert_false(r->is_new);
+    assert_string_equal(r->knobs, sent->knobs);
+    assert_string_equal(r->note, sent->note);
+    assert_memory_equal(&r->launch, &sent->launch, sizeof r->launch);
+    /* A worker that did not time does not know what was beside the case: what is known stays. */
+    sent->anchor_identity[0] = sent->anchor_pin[0] = sent->baseline_identity[0] = sent->baseline_pin[0] = '\0';
+    sent->is_new = true; /* the baseline does not run it after all */
+    sent->launch.n_names = 1;
+    kg_wire_ready(pipe_file, 1, sent);
+    (void)heard(KG_MESSAGE_READY);
+    assert_string_equal(r->anchor_identity, "anchor code");
+    assert_string_equal(r->anchor_pin, "engine 3");
+    assert_string_equal(r->baseline_identity, "baseline code");
+    assert_string_equal(r->baseline_pin, "engine 5");
+    assert_true(r->is_new);
+    assert_int_equal(r->launch.n_names, 1);
+    free(sent);
+}
+
+static void figures_there_and_back(struct kg_figures sent, uint64_t digest, bool right)
+{
+    kg_wire_figures(pipe_file, 1, &sent, digest);
+    struct kg_result *r = heard(KG_MESSAGE_FIGURES);
+    const struct kg_figures *got = &r->figures;
+    assert_true(r->output_digest == digest);
+    assert_true(got->count == sent.count && got->nonfinite == sent.nonfinite && got->unwritten == sent.unwritten);
+    assert_true(got->bad == sent.bad && got->worst_index == sent.worst_index);
+    assert_true(same_double(got->max_abs, sent.max_abs) && same_double(got->mean_abs, sent.mean_abs));
+    assert_true(same_double(got->bad_pct, sent.bad_pct) && same_double(got->max_rel, sent.max_rel));
+    assert_true(same_double(got->rel_l2, sent.rel_l2) && same_double(got->bias, sent.bias));
+    assert_true(same_double(got->worst_got, sent.worst_got) && same_double(got->worst_expected, sent.worst_expected));
+    assert_true(r->compared && r->outcome == KG_RAN);
+    assert_int_equal(kg_gate_marks_all(r->marks), right);
+}
+
+static void figures(void **state)
+{
+    (void)state;
+    figures_there_and_back((struct kg_figures){ 10, 0, 0, 1, 0.1, 1.0 / 3, 10, 0.7, 1e-300, -2e-8, 9, 0.25, 0.5 },
+                           0xfedcba9876543210, true);
+    figures_there_and_back((struct kg_figures){ UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 2, UINT64_MAX - 3, NAN,
+                                                INFINITY, NAN, -INFINITY, NAN, NAN, UINT64_MAX - 4, NAN, INFINITY },
+                           UINT64_MAX, false);
+    figures_there_and_back((struct kg_figures){ .count = 1, .max_abs = NAN }, 0, false); /* NaN is not 0 on arrival */
+    figures_there_and_back((struct kg_figures){ .count = 1, .rel_l2 = NAN }, 0, false);
+    assert_false(results[1].marks.rel_l2);
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------------------ */
+
+static void block_there_and_back(const struct kg_block *sent, double tick_us)
+{
+    kg_wire_block(pipe_file, 1, sent, tick_us);
+    struct kg_result *r = heard(KG_MESSAGE_BLOCK);
+    const struct kg_block *got = &r->blocks[r->n_blocks - 1];
+    assert_true(got->round == sent->round && got->calls == sent->calls && same_double(r->tick_us, tick_us));
+    assert_true(same_double(got->p50_us, sent->p50_us) && same_double(got->anchor_p50_us, sent->anchor_p50_us));
+    assert_true(same_double(got->log_ratio, sent->log_ratio));
+    assert_true(same_double(got->baseline_p50_us, sent->baseline_p50_us));
+    assert_true(same_double(got->log_against, sent->log_against));
+    assert_true(same_double(got->planted_pct, sent->planted_pct));
+    assert_true(same_double(got->planted_p50_us, sent->planted_p50_us));
+    assert_true(same_double(got->log_planted, sent->log_planted));
+    assert_true(same_double(got->span_us, sent->span_us) && same_double(got->busy_us, sent->busy_us));
+    assert_int_equal(got->n_samples, sent->n_samples);
+    assert_int_equal(got->n_anchor_samples, sent->n_anchor_samples);
+    assert_int_equal(got->n_baseline_samples, sent->n_baseline_samples);
+    for (size_t i = 0; i < sent->n_samples; i++)
+        assert_true(same_double(got->samples_us[i], sent->samples_us[i]));
+    for (size_t i = 0; i < sent->n_anchor_samples; i++)
+        assert_true(same_double(got->anchor_samples_us[i], sent->anchor_samples_us[i]));
+    for (size_t i = 0; i < sent->n_baseline_samples; i++)
+        assert_true(same_double(got->baseline_samples_us[i], sent->baseline_samples_us[i]));
+    same_state(&got->before, &sent->before);
+    same_state(&got->after, &sent->after);
+}
+
+static void blocks(void **state)
+{
+    (void)state;
+    double samples[] = { 0.1, 1.0 / 3, 1e6 }, anchor[] = { 2.0 / 3, 5 }, baseline[] = { 4.0 / 3 };
+    struct kg_block block = { .round = 4,
+                              .calls = 67,
+                              .p50_us = 0.1 + 0.2,
+                              .anchor_p50_us = 1 / 7.0,
+                              .log_ratio = log(0.6),
+                              .baseline_p50_us = 2 / 7.0,
+                              .log_against = log(0.7),
+                              .planted_pct = 0.5,
+                              .planted_p50_us = 3 / 7.0,
+                              .log_planted = log(0.8),
+                              .span_us = 1e5 / 3,
+                              .busy_us = 9e4 / 3,
+                              .n_baseline_samples = 1,
+                              .baseline_samples_us = baseline,
+                              .n_samples = 3,
+                              .n_anchor_samples = 2,
+                              .samples_us = samples,
+                              .anchor_samples_us = anchor,
+                              .before = { 1980, 3201, 45, 100, 698.25, 700, INT64_C(1) << 52, 2, 1995, 650.5, 1, 0, 1 },
+                              .after = { -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 } };
+    block_there_and_back(&block, 0.032);
+    block.n_anchor_samples = block.n_baseline_samples = 0;
+    block.anchor_p50_us = block.log_ratio = block.baseline_p50_us = block.log_against = 0;
+    block_there_and_back(&block, 1);
+    assert_int_equal(results[1].n_blocks, 2);
+    assert_null(results[1].blocks[1].anchor_samples_us);
+    assert_null(results[1].blocks[1].baseline_samples_us);
+}
+
+/* A time of 0 or NaN must arrive as what it is: read as a ratio of 0 it would be one that passes. */
+static void blocks_of_no_number(void **state)
+{
+    (void)state;
+    double samples[] = { NAN, 0, 1 };
+    struct kg_block block = {
+        .p50_us = NAN, .anchor_p50_us = INFINITY, .log_ratio = -INFINITY, .n_samples = 3, .samples_us = samples
+    };
+    block_there_and_back(&block, NAN);
+    block.log_ratio = block.log_against = NAN;
+    block.anchor_p50_us = block.baseline_p50_us = NAN;
+    block_there_and_back(&block, 1);
+}
+
+static void blocks_past_the_last_are_dropped(void **state)
+{
+    (void)state;
+    double sample = 3;
+    struct kg_block block = {
+        .n_samples = 1, .samples_us = &sample, .n_anchor_samples = 1, .anchor_samples_us = &sample
+    };
+    for (int i = 0; i < KG_MAX_BLOCKS + 2; i++) {
+        block.round = i;
+        kg_wire_block(pipe_file, 1, &block, 1);
+        (void)heard(KG_MESSAGE_BLOCK);
+    }
+    assert_int_equal(results[1].n_blocks, KG_MAX_BLOCKS);
+    assert_int_equal(results[1].blocks[KG_MAX_BLOCKS - 1].round, KG_MAX_BLOCKS - 1);
+}
+
+/* ---- the rest ---------------------------------------------------------------------------------------------- */
+
+static void bye(void **state)
+{
+    (void)state;
+    enum kg_message_type type = KG_MESSAGE_END;
+    size_t length = 0, index = 99;
+    kg_wire_bye(pipe_file);
+    char *line = line_written(&length);
+    assert_int_equal(kg_wire_apply(line, length, results, N_RESULTS, &type, &index, NULL), KG_OK);
+    assert_int_equal(type, KG_MESSAGE_BYE);
+    free(line);
+}
+
+static void garbage_is_not_listened_to(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "",
+        "hello",
+        "{",
+        "[]",
+        "null",
+        "7",
+        "{}",
+        "{\"is\":7,\"case\":1}",
+        "{\"is\":\"frobnicate\",\"case\":1}",
+        "{\"is\":\"\",\"case\":1}",
+        "{\"is\":\"END\",\"case\":1}",
+        "{\"is\":\"end\",\"case\":3}",
+        "{\"is\":\"end\",\"case\":-1}",
+        "{\"is\":\"end\",\"case\":1e300}",
+        "{\"is\":\"end\",\"case\":\"nan\"}",
+        "{\"is\":\"end\",\"case\":\"inf\"}",
+        "{\"is\":\"end\",\"case\":1} {}",
+        "{\"is\":\"end\",\"is\":\"end\",\"case\":1}",
+        "{\"is\":\"end\",\"case\":1",
+        "{\"is\":\"figures\",\"case\":4}",
+    };
+    struct kg_result *before = malloc(N_RESULTS * sizeof *before);
+    memcpy(before, results, N_RESULTS * sizeof *before);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        enum kg_message_type type = KG_MESSAGE_BYE;
+        size_t index = 77;
+        if (kg_wire_apply(lines[i], strlen(lines[i]), results, N_RESULTS, &type, &index, NULL) != KG_EINVAL)
+            fail_msg("listened to: %s", lines[i]);
+        assert_true(type == KG_MESSAGE_BYE && index == 77);
+        assert_memory_equal(before, results, N_RESULTS * sizeof *before);
+    }
+    free(before);
+}
+
+/* ---- the job ----------------------------------------------------------------------------------------------- */
+
+static struct kg_job_case case_of(size_t index, const char *shape, const kg_backend *backend, uint64_t seed)
+{
+    return (struct kg_job_case){
+        .index = index,
+        .of = { .suite = &suite, .backend = backend, .shape = shape, .seed = seed, .kind = backend->device }
+    };
+}
+
+static void write_job(const struct kg_job *job)
+{
+    kg_error error = { 0 };
+    if (kg_wire_write_job(fileno(pipe_file), job, &error))
+        fail_msg("%s", error.text);
+    rewind(pipe_file);
+}
+
+static void the_job(void **state)
+{
+    (void)state;
+    const char *paths[] = { "a/lib", "b \"quoted\"" }, *knobs[] = { "tile=4" };
+    struct kg_job_case cases[] = { case_of(5, "one@n=7", &fast, UINT64_MAX), case_of(4, "one@n=7", &fast, 1),
+                                   case_of(6, "two", &fast, 0), case_of(9, "two", &loops, 0) };
+    cases[0].check = true;
+    cases[1].time = true;
+    cases[1].digest = UINT64_MAX - 1;
+    snprintf(cases[1].backend, sizeof cases[1].backend, "cudnn");
+    snprintf(cases[1].pin, sizeof cases[1].pin, "engine 8");
+    snprintf(cases[1].anchor_pin, sizeof cases[1].anchor_pin, "engine 3");
+    snprintf(cases[1].baseline_pin, sizeof cases[1].baseline_pin, "engine 5");
+    cases[2].is_new = true;
+    cases[3].planted_pct = 0.5;
+    struct kg_job job = { .module = "a/module.so",
+                          .baseline = "b/module.so",
+                          .anchors = true,
+                          .kind = KG_CUDA,
+                          .device = 3,
+                          .round = 7,
+                          .order_seed = UINT64_MAX - 5,
+                          .timing = { KG_TIMER_EVENT, KG_L2_COLD, 11, 13, 2.5 },
+                          .library_paths = paths,
+                          .n_library_paths = 2,
+                          .knobs = knobs,
+                          .n_knobs = 1,
+                          .cache = "a/cache",
+                          .cases = cases,
+                          .n_cases = 4 };
+    struct kg_wire_job got;
+    write_job(&job);
+    assert_int_equal(kg_wire_read_job(pipe_file, &got, NULL), KG_OK);
+    assert_string_equal(got.job.module, "a/module.so");
+    assert_string_equal(got.job.baseline, "b/module.so");
+    assert_true(got.job.anchors);
+    assert_string_equal(got.job.cache, "a/cache");
+    assert_true(got.job.kind == KG_CUDA && got.job.device == 3 && got.job.round == 7);
+    assert_true(got.job.order_seed == UINT64_MAX - 5);
+    assert_true(got.job.timing.timer == KG_TIMER_EVENT && got.job.timing.l2 == KG_L2_COLD);
+    assert_true(got.job.timing.warmup == 11 && got.job.timing.samples == 13 && got.job.timing.threshold_pct == 2.5);
+    assert_true(got.job.n_library_paths == 2 && got.job.n_knobs == 1 && got.job.n_cases == 0);
+    assert_string_equal(got.job.library_paths[1], "b \"quoted\"");
+    assert_string_equal(got.job.knobs[0], "tile=4");
+    assert_int_equal(kg_wire_resolve_job(&got, &module, NULL, NULL), KG_OK);
+    assert_int_equal(got.job.n_cases, 4);
+    for (size_t i = 0; i < 4; i++) {
+        const struct kg_job_case *one = &got.job.cases[i];
+        assert_true(one->index == cases[i].index && one->check == cases[i].check && one->time == cases[i].time);
+        assert_true(one->digest == cases[i].digest && one->of.seed == cases[i].of.seed);
+        assert_true(one->of.suite == &suite && one->of.backend == cases[i].of.backend);
+        assert_int_equal(one->of.kind, cases[i].of.kind);
+        assert_string_equal(one->of.shape, cases[i].of.shape);
+        assert_string_equal(one->backend, cases[i].backend);
+        assert_string_equal(one->pin, cases[i].pin);
+        assert_string_equal(one->anchor_pin, cases[i].anchor_pin);
+        assert_string_equal(one->baseline_pin, cases[i].baseline_pin);
+        assert_true(one->is_new == cases[i].is_new && one->planted_pct == cases[i].planted_pct);
+        assert_memory_equal(&one->of, &one->candidate, sizeof one->of); /* no baseline was loaded */
+    }
+    kg_wire_job_done(&got);
+}
+
+/* One problem a shape, so that a fixture serves its cases; the CPU's row of the same name is another. */
+static void cases_of_a_shape_share_its_problem(void **state)
+{
+    (void)state;
+    struct kg_job_case cases[] = { case_of(0, "one@n=7", &fast, 0), case_of(1, "one@n=7", &fast, 1),
+                                   case_of(2, "two", &fast, 0), case_of(3, "two", &loops, 0) };
+    struct kg_job job = {
+        .module = "m", .kind = KG_CUDA, .timing = { -1, -1, -1, -1, -1 }, .cases = cases, .n_cases = 4
+    };
+    struct kg_wire_job got;
+    const int64_t n[] = { 7, 7, 2, 3 };
+    write_job(&job);
+    assert_int_equal(kg_wire_read_job(pipe_file, &got, NULL), KG_OK);
+    assert_true(got.job.timing.timer == -1 && got.job.timing.threshold_pct == -1 && got.job.n_knobs == 0);
+    assert_int_equal(kg_wire_resolve_job(&got, &module, NULL, NULL), KG_OK);
+    const struct kg_job_case *c = got.job.cases;
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(((const struct problem *)c[i].of.problem)->n, n[i]);
+    assert_ptr_equal(c[0].of.problem, c[1].of.problem);
+    assert_int_equal(c[0].of.shape_ordinal, c[1].of.shape_ordinal);
+    assert_true(c[1].of.problem != c[2].of.problem && c[2].of.problem != c[3].of.problem);
+    assert_true(c[1].of.shape_ordinal != c[2].of.shape_ordinal && c[2].of.shape_ordinal != c[3].of.shape_ordinal);
+    kg_wire_job_done(&got);
+}
+
+/* The baseline's case is `of`, the module's the candidate, each with its build's problem; a new case has the module's
+ * alone. */
+static void cases_of_two_builds(void **state)
+{
+    (void)state;
+    static const struct problem its_rows[] = { { "one", 11 } };
+    kg_suite its_suite = suite;
+    its_suite.shapes = (kg_table)KG_TABLE(its_rows);
+    const kg_suite *const its_suites[] = { &its_suite };
+    struct kg_module baseline = module;
+    baseline.suites = its_suites;
+    struct kg_job_case cases[] = { case_of(0, "one", &fast, 0), case_of(1, "one", &fast, 1),
+                                   case_of(2, "two", &fast, 0), case_of(3, "one", &fast, 2) };
+    cases[2].is_new = true;
+    struct kg_job job = { .module = "m", .baseline = "b", .cases = cases, .n_cases = 4 };
+    struct kg_wire_job got;
+    write_job(&job);
+    assert_int_equal(kg_wire_read_job(pipe_file, &got, NULL), KG_OK);
+    assert_int_equal(kg_wire_resolve_job(&got, &module, &baseline, NULL), KG_OK);
+    const struct kg_job_case *c = got.job.cases;
+    for (size_t i = 0; i < 4; i++) {
+        const bool is_new = i == 2;
+        assert_true(c[i].candidate.suite == &suite && c[i].of.suite == (is_new ? &suite : &its_suite));
+        assert_int_equal(((const struct problem *)c[i].candidate.problem)->n, is_new ? 2 : 1);
+        assert_int_equal(((const struct problem *)c[i].of.problem)->n, is_new ? 2 : 11);
+        assert_true(c[i].candidate.seed == cases[i].of.seed && c[i].of.seed == cases[i].of.seed);
+    }
+    assert_ptr_equal(c[0].of.problem, c[1].of.problem); /* one fixture */
+    assert_ptr_equal(c[0].candidate.problem, c[1].candidate.problem);
+    assert_ptr_equal(c[2].of.problem, c[2].candidate.problem);
+    kg_wire_job_done(&got);
+    cases[2].is_new = false; /* then the baseline must have it */
+    kg_error error = { 0 };
+    rewind(pipe_file);
+    assert_int_equal(ftruncate(fileno(pipe_file), 0), 0);
+    write_job(&job);
+    assert_int_equal(kg_wire_read_job(pipe_file, &got, NULL), KG_OK);
+    assert_int_equal(kg_wire_resolve_job(&got, &module, &baseline, &error), KG_EINVAL);
+    assert_string_equal(error.text, "suite main has no row two");
+    kg_wire_job_done(&got);
+}
+
+static void large_jobs_arrive_whole(void **state)
+{
+    enum { MANY = 2000 };
+    (void)state;
+    struct kg_job_case *cases = calloc(MANY, sizeof *cases);
+    struct kg_job job = { .module = "m", .cases = cases, .n_cases = MANY };
+    struct kg_wire_job got;
+    for (size_t i = 0; i < MANY; i++)
+        cases[i] = case_of(i, i % 2 ? "one" : "two", &fast, i);
+    write_job(&job);
+    assert_int_equal(kg_wire_read_job(pipe_file, &got, NULL), KG_OK);
+    assert_int_equal(kg_wire_resolve_job(&got, &module, NULL, NULL), KG_OK);
+    assert_int_equal(got.job.n_cases, MANY);
+    for (size_t i = 0; i < MANY; i++)
+        assert_true(got.job.cases[i].index == i && got.job.cases[i].of.seed == i);
+    kg_wire_job_done(&got);
+    free(cases);
+}
+
+static void job_refused(struct kg_job_case one, const struct kg_module *its_module, const char *why)
+{
+    struct kg_job_case cases[] = { case_of(0, "one", &fast, 0), one };
+    struct kg_job job = { .module = "m", .cases = cases, .n_cases = 2 };
+    struct kg_wire_job got;
+    kg_error error = { 0 };
+    rewind(pipe_file);
+    assert_int_equal(ftruncate(fileno(pipe_file), 0), 0);
+    write_job(&job);
+    assert_int_equal(kg_wire_read_job(pipe_file, &got, NULL), KG_OK);
+    int status = kg_wire_resolve_job(&got, its_module, NULL, &error);
+    assert_int_equal(status, why ? KG_EINVAL : KG_OK);
+    assert_string_equal(error.text, why ? why : "");
+    kg_wire_job_done(&got);
+    assert_true(got.root == NULL && got.job.cases == NULL);
+}
+
+static void jobs_of_another_module(void **state)
+{
+    static const char no_case[] = "the job names a case that the module does not have";
+    (void)state;
+    const kg_backend slow = { .name = "slow", .device = KG_CUDA };
+    kg_suite renamed = suite;
+    const kg_suite *const other_suites[] = { &renamed };
+    struct kg_module other = module;
+    renamed.name = "mainly";
+    other.suites = other_suites;
+    job_refused(case_of(1, "one", &fast, 0), &module, NULL);
+    job_refused(case_of(1, "one", &fast, 0), &other, no_case);
+    job_refused(case_of(1, "one", &slow, 0), &module, no_case);
+    job_refused(case_of(1, "three", &fast, 0), &module, "suite main has no row three");
+    job_refused(case_of(1, "one", &loops, 0), &module, "suite main has no row one"); /* the CPU has rows of its own */
+    job_refused(case_of(1, "one@n=0", &fast, 0), &module, "--set n=0 is outside 1 to 4096");
+    rewind(pipe_file);
+    assert_int_equal(ftruncate(fileno(pipe_file), 0), 0);
+    struct kg_wire_job got = { .root = NULL };
+    fputs("{\"module\":", pipe_file);
+    rewind(pipe_file);
+    assert_int_equal(kg_wire_read_job(pipe_file, &got, NULL), KG_EINVAL);
+    assert_null(got.root);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_all, close_all)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(devices),
+        TEST(no_devices),
+        TEST(phases),
+        TEST(notes),
+        TEST(ready),
+        TEST(figures),
+        TEST(blocks),
+        TEST(blocks_of_no_number),
+        TEST(blocks_past_the_last_are_dropped),
+        TEST(bye),
+        TEST(garbage_is_not_listened_to),
+        TEST(the_job),
+        TEST(cases_of_a_shape_share_its_problem),
+        TEST(cases_of_two_builds),
+        TEST(large_jobs_arrive_whole),
+        TEST(jobs_of_another_module),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
