@@ -57,7 +57,7 @@ static void cell_count(struct csv *csv, const char *name, bool known, uint64_t v
 
 static void put_figures(struct csv *csv, const struct kg_result *result)
 {
-    const struct kg_figures *f = &result->figures;
+    const struct kg_comparison *f = &result->comparison;
     bool known = result->compared;
     cell_real(csv, "max_abs", known, f->max_abs);
     cell_real(csv, "mean_abs", known, f->mean_abs);
@@ -94,10 +94,10 @@ static void put_comparison(struct csv *csv, const struct kg_result *result)
 {
     const struct kg_judgement *judged = &result->judgement;
     double anchor = kg_fact_anchor_speedup(result);
-    static const char *const judges[KG_JUDGES] = { "raw", "ratio", "against" };
-    bool against = judged->judged && judged->judge == KG_JUDGE_AGAINST;
+    static const char *const quantities[KG_QUANTITIES] = { "raw", "ratio", "against" };
+    bool against = judged->judged && judged->quantity == KG_QUANTITY_AGAINST;
     double baseline_us = kg_fact_baseline_us(result);
-    cell_text(csv, "judge", judged->judged ? judges[judged->judge] : "");
+    cell_text(csv, "judge", judged->judged ? quantities[judged->quantity] : "");
     cell_real(csv, "golden_us", judged->judged && !against, judged->golden_us);
     cell_real(csv, "baseline_p50_us", !isnan(baseline_us), baseline_us);
     cell_real(csv, "change_pct", judged->judged, judged->change_pct); /* + is slower */

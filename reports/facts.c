@@ -217,7 +217,7 @@ void kg_fact_worst(const struct kg_result *result, char *ret_line)
     *ret_line = '\0';
     if (!result->compared || kg_gate_marks_all(result->marks))
         return;
-    uint64_t index = result->figures.worst_index;
+    uint64_t index = result->comparison.worst_index;
     const kg_tensor *output = NULL;
     if (result->of.suite && result->of.problem && !result->of.suite->op->tensors(result->of.problem, tensors, &count))
         output = output_at(tensors, count, &index);
@@ -232,15 +232,15 @@ void kg_fact_worst(const struct kg_result *result, char *ret_line)
             kg_text_add(ret_line, KG_LINE, "%s%lld", i ? "," : "", (long long)at[i]);
         kg_text_add(ret_line, KG_LINE, "]");
     } else {
-        kg_text_add(ret_line, KG_LINE, "element %llu", (unsigned long long)result->figures.worst_index);
+        kg_text_add(ret_line, KG_LINE, "element %llu", (unsigned long long)result->comparison.worst_index);
     }
-    kg_text_add(ret_line, KG_LINE, ": got %s, expected %s", kg_format_number(result->figures.worst_got).s,
-                kg_format_number(result->figures.worst_expected).s);
+    kg_text_add(ret_line, KG_LINE, ": got %s, expected %s", kg_format_number(result->comparison.worst_got).s,
+                kg_format_number(result->comparison.worst_expected).s);
 }
 
 void kg_fact_figures(const struct kg_result *result, char *ret_line)
 {
-    const struct kg_figures *f = &result->figures;
+    const struct kg_comparison *f = &result->comparison;
     *ret_line = '\0';
     if (!result->compared)
         return;

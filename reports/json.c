@@ -15,7 +15,7 @@
 
 static void add_figures(cJSON *record, const struct kg_result *result)
 {
-    const struct kg_figures *f = &result->figures;
+    const struct kg_comparison *f = &result->comparison;
     kg_json_add_real(record, "max_abs_err", f->max_abs);
     kg_json_add_real(record, "mean_abs_err", f->mean_abs);
     kg_json_add_real(record, "max_rel_err", f->max_rel);
@@ -111,7 +111,7 @@ static void add_time(cJSON *record, const struct kg_result *result)
 
 static void add_judgement(cJSON *record, const struct kg_result *result)
 {
-    static const char *const judges[KG_JUDGES] = { "raw", "ratio", "against" };
+    static const char *const quantities[KG_QUANTITIES] = { "raw", "ratio", "against" };
     const struct kg_judgement *judged = &result->judgement;
     double anchor = kg_fact_anchor_speedup(result);
     if (!isnan(anchor)) {
@@ -124,8 +124,8 @@ static void add_judgement(cJSON *record, const struct kg_result *result)
         kg_json_add_real(record, "baseline_p50_us", kg_fact_baseline_us(result));
     if (!judged->judged)
         return;
-    bool against = judged->judge == KG_JUDGE_AGAINST;
-    kg_json_add_text(record, "judge", judges[judged->judge]);
+    bool against = judged->quantity == KG_QUANTITY_AGAINST;
+    kg_json_add_text(record, "judge", quantities[judged->quantity]);
     if (!against)
         kg_json_add_real(record, "golden_us", judged->golden_us);
     kg_json_add_real(record, "change_pct", judged->change_pct);
@@ -264,7 +264,7 @@ static void put_samples(const struct kg_result *result, const char *head, int bl
     }
 }
 
-/* One line a sample, `kind` says of which lane; in the order measured within a lane, and the lanes of a block one after
+/* One line a sample, `kind` says of which arm; in the order measured within an arm, and the arms of a block one after
  * the other. Not by way of a document: these
  * are hundreds of thousands. */
 int kg_report_samples(const struct kg_run *run, FILE *out, kg_error *ret_error)

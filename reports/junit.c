@@ -97,10 +97,10 @@ static void add_case_properties(mxml_node_t *testcase, const struct kg_result *r
     add_property(properties, "verdict", kg_verdict_name(result->verdict));
     add_property(properties, "backend", kg_fact_resolved(result));
     if (result->compared) {
-        add_real(properties, "max_abs", result->figures.max_abs);
-        add_real(properties, "mean_abs", result->figures.mean_abs);
-        add_real(properties, "bad_pct", result->figures.bad_pct);
-        add_real(properties, "rel_l2", result->figures.rel_l2);
+        add_real(properties, "max_abs", result->comparison.max_abs);
+        add_real(properties, "mean_abs", result->comparison.mean_abs);
+        add_real(properties, "bad_pct", result->comparison.bad_pct);
+        add_real(properties, "rel_l2", result->comparison.rel_l2);
     }
     if (kg_fact_timed(result)) {
         add_real(properties, "p50_us", result->time_us.p50);
@@ -108,7 +108,7 @@ static void add_case_properties(mxml_node_t *testcase, const struct kg_result *r
         add_real(properties, "p99_us", result->time_us.p99);
     }
     if (result->judgement.judged) {
-        bool against = result->judgement.judge == KG_JUDGE_AGAINST;
+        bool against = result->judgement.quantity == KG_QUANTITY_AGAINST;
         add_real(properties, against ? "baseline_p50_us" : "golden_us", result->judgement.golden_us);
         add_real(properties, "change_pct", result->judgement.change_pct);
         add_real(properties, "margin_pct", result->judgement.margin_pct);

@@ -106,9 +106,9 @@ static void row_of(const struct kg_result *result, struct row *ret_row)
     snprintf(cells[C_CASE], CELL, "%.*s", slash ? (int)(slash - rest) : (int)strlen(rest), rest);
     snprintf(cells[C_BACKEND], CELL, strcmp(backend, resolved) ? "%s (%s)" : "%s", backend, resolved);
     if (result->compared) {
-        snprintf(cells[C_MAX], CELL, "max %s", kg_format_error(result->figures.max_abs).s);
-        snprintf(cells[C_MEAN], CELL, "mean %s", kg_format_error(result->figures.mean_abs).s);
-        snprintf(cells[C_BAD], CELL, "bad %.2f%%", result->figures.bad_pct);
+        snprintf(cells[C_MAX], CELL, "max %s", kg_format_error(result->comparison.max_abs).s);
+        snprintf(cells[C_MEAN], CELL, "mean %s", kg_format_error(result->comparison.mean_abs).s);
+        snprintf(cells[C_BAD], CELL, "bad %.2f%%", result->comparison.bad_pct);
     }
     if (result->is_new)
         snprintf(cells[C_CHANGE], CELL, "new");
@@ -196,9 +196,9 @@ static void put_folded(const struct kg_run *run, size_t first, const struct kg_t
         if (!kg_fact_same_suite(result, &run->results[first]) || !folded(result, options))
             continue;
         count++;
-        max_abs = fmax(max_abs, result->figures.max_abs);
-        mean_abs = fmax(mean_abs, result->figures.mean_abs);
-        bad_pct = fmax(bad_pct, result->figures.bad_pct);
+        max_abs = fmax(max_abs, result->comparison.max_abs);
+        mean_abs = fmax(mean_abs, result->comparison.mean_abs);
+        bad_pct = fmax(bad_pct, result->comparison.bad_pct);
     }
     if (count)
         fprintf(out, "  %zu passed on further seeds, at most max %s mean %s bad %.2f%%; timed on the first\n", count,

@@ -11,9 +11,11 @@
 
 #define MAX_BLOCKS 4096 /* of a case that are used */
 
-static double log_by(const struct kg_recorded_block *block, enum kg_judge judge)
+static double log_by(const struct kg_recorded_block *block, enum kg_quantity quantity)
 {
-    return judge == KG_JUDGE_RAW ? block->log_p50 : judge == KG_JUDGE_RATIO ? block->log_ratio : block->log_against;
+    return quantity == KG_QUANTITY_RAW     ? block->log_p50
+           : quantity == KG_QUANTITY_RATIO ? block->log_ratio
+                                           : block->log_against;
 }
 
 /* Two standard deviations, and at least what equal blocks are said to have. */
@@ -33,12 +35,12 @@ struct sum {
     int count, freedom;
 };
 
-static void add_series(const struct kg_series *series, enum kg_judge judge, struct sum *sum)
+static void add_series(const struct kg_series *series, enum kg_quantity quantity, struct sum *sum)
 {
     const int first = sum->count;
     double mean = 0;
     for (int i = 0; i < series->n_blocks && sum->count < MAX_BLOCKS; i++) {
-        sum->logs[sum->count] = log_by(&series->blocks[i], judge);
+        sum->logs[sum->count] = log_by(&series->blocks[i], quantity);
         mean += sum->logs[sum->count++];
     }
     mean /= sum->count - first;
@@ -58,25 +60,25 @@ static void draw_gates(const struct kg_draw *draw, double threshold_pct, struct 
     }
 }
 
-static void describe_by(const struct kg_series_set *set, enum kg_judge judge, int max_blocks,
+static void describe_by(const struct kg_series_set *set, enum kg_quantity quantity, int max_blocks,
                         double drawn_threshold_pct, struct kg_case_noise *it)
 {
     struct sum sum = { .count = 0 };
     for (size_t i = 0; i < set->count; i++)
         if (!strcmp(set->items[i].key, it->series->key))
-            add_series(&set->items[i], judge, &sum);
+            add_series(&set->items[i], quantity, &sum);
     it->n_blocks = sum.count;
     if (sum.count < KG_FLOOR_MIN_BLOCKS || sum.freedom < 1 || !isfinite(sum.squares))
         return;
-    it->sd[judge] = sqrt(sum.squares / sum.freedom);
-    it->floor_pct[judge] = floor_of(it->sd[judge], it->series->kind);
-    if (judge != KG_JUDGE_AGAINST)
+    it->sd[quantity] = sqrt(sum.squares / sum.freedom);
+    it->floor_pct[quantity] = floor_of(it->sd[quantity], it->series->kind);
+    if (quantity != KG_QUANTITY_AGAINST)
         return;
     const struct kg_draw draw = { .logs = sum.logs,
                                   .count = sum.count,
                                   .like = it->series,
-                                  .sd = it->sd[judge],
-                                  .floor_pct = it->floor_pct[judge],
+                                  .sd = it->sd[quantity],
+                                  .floor_pct = it->floor_pct[quantity],
                                   .max_blocks = max_blocks };
     it->detectable_pct = kg_detectable_pct(&draw);
     if (drawn_threshold_pct >= 0)
@@ -99,8 +101,8 @@ static void describe(const struct kg_series_set *set, const struct kg_series *se
             busy_us += busy_us_of_run(&other->blocks[k]);
     }
     it->clear_s = 1e-6 * KG_LOOK_EVERY * busy_us / n_blocks;
-    for (enum kg_judge judge = 0; judge < KG_JUDGES; judge++)
-        describe_by(set, judge, max_blocks, drawn_threshold_pct, it);
+    for (enum kg_quantity quantity = 0; quantity < KG_QUANTITIES; quantity++)
+        describe_by(set, quantity, max_blocks, drawn_threshold_pct, it);
 }
 
 size_t kg_case_noises_of(const struct kg_series_set *set, int max_blocks, double drawn_threshold_pct,

@@ -11,12 +11,12 @@ struct kg_case_noise {
     const struct kg_series *series; /* the first of them */
     int n_blocks, n_series;
     double p50_us;
-    double sd[KG_JUDGES];             /* between blocks of one series, of logarithms; 0: not measured */
-    double floor_pct[KG_JUDGES];      /* 0: not measured */
+    double sd[KG_QUANTITIES];         /* between blocks of one series, of logarithms; 0: not measured */
+    double floor_pct[KG_QUANTITIES];  /* 0: not measured */
     double detectable_pct;            /* kg_detectable_pct */
     struct kg_rate drawn[KG_PLANTED]; /* gates drawn from the case's own blocks; none where not asked for */
-    double clear_s; /* windows of a clear case, which is decided at the first look: a run's blocks are of two lanes, so
-                     * of a recorded one its share of the lanes */
+    double clear_s; /* windows of a clear case, which is decided at the first look: a run's blocks are of two arms, so
+                     * of a recorded one its share of the arms */
 };
 
 #define KG_DRAWN_GATES 200 /* a size */

@@ -71,8 +71,8 @@ static struct kg_policy policy_of(const struct kg_gate_rule *rule)
         .against = rule->against,
     };
     if (rule->prior)
-        policy.machine_prior[KG_JUDGE_AGAINST] = *rule->prior;
-    policy.machine_floor_pct[KG_JUDGE_AGAINST] = rule->floor_pct;
+        policy.machine_prior[KG_QUANTITY_AGAINST] = *rule->prior;
+    policy.machine_floor_pct[KG_QUANTITY_AGAINST] = rule->floor_pct;
     return policy;
 }
 

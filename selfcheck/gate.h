@@ -14,7 +14,7 @@ struct kg_gate_blocks {
     const struct kg_series *series; /* what they are of; blocks may be of other starts and cards of the case too */
     const struct kg_recorded_block *of[KG_MAX_BLOCKS];
     int count;
-    bool planted; /* the planted lane of each, in place of the case's */
+    bool planted; /* the planted arm of each, in place of the case's */
 };
 
 struct kg_gate_rule {

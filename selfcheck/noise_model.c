@@ -1,4 +1,4 @@
-/* noise_model.c -- the table of models, and a block from a model: the machine's path through time, what each lane adds.
+/* noise_model.c -- the table of models, and a block from a model: the machine's path through time, what each arm adds.
  * Deviates come from counters through runner/base/random.h's mix, so a block is the same whenever it is made. */
 #include "selfcheck/noise_model.h"
 
@@ -97,10 +97,9 @@ struct kg_synthetic_session kg_synthetic_session_of(const struct kg_noise_model 
     struct kg_synthetic_session session = { .model = model, .key = kg_mix64(key) };
     double normals[4];
     kg_synthetic_normals(key_of(session.key, USE_LANES, 0), normals, 4);
-    for (int lane = 0; lane < KG_SYNTHETIC_LANES; lane++) {
-        double own = lane == KG_SYNTHETIC_ANCHOR ? normals[1] : normals[0];
-        session.bias[lane] =
-            0.01 * (own * model->session_pct + follows[lane] * normals[2] * model->machine_session_pct);
+    for (int arm = 0; arm < KG_SYNTHETIC_LANES; arm++) {
+        double own = arm == KG_SYNTHETIC_ANCHOR ? normals[1] : normals[0];
+        session.bias[arm] = 0.01 * (own * model->session_pct + follows[arm] * normals[2] * model->machine_session_pct);
     }
     return session;
 }
@@ -129,7 +128,7 @@ static void add_correlated(const struct kg_noise_model *model, uint64_t key, int
     }
 }
 
-/* What all lanes see, by window in time. */
+/* What all arms see, by window in time. */
 static void fill_machine(struct kg_synthetic_session *session, uint64_t key, int n_windows, double *ret_machine)
 {
     const struct kg_noise_model *model = session->model;
@@ -164,22 +163,22 @@ static void add_modes(const struct kg_noise_model *model, uint64_t key, double *
     }
 }
 
-/* What the lanes have each by itself. */
-static void fill_lanes(const struct kg_synthetic_session *session, uint64_t key, int n_lanes,
-                       struct kg_synthetic_block *block)
+/* What the arms have each by itself. */
+static void fill_arms(const struct kg_synthetic_session *session, uint64_t key, int n_arms,
+                      struct kg_synthetic_block *block)
 {
     const struct kg_noise_model *model = session->model;
     double own[KG_SYNTHETIC_LANES + 1], windows[WINDOWS];
     kg_synthetic_normals(key_of(key, USE_LANES, 0), own, KG_SYNTHETIC_LANES + 1);
-    kg_synthetic_normals(key_of(key, USE_WINDOWS, 0), windows, n_lanes * KG_SYNTHETIC_TURNS);
-    for (int lane = 0; lane < n_lanes; lane++) {
-        double *log = block->logs[lane], base = session->bias[lane] + own[lane] * 0.01 * model->process_pct;
+    kg_synthetic_normals(key_of(key, USE_WINDOWS, 0), windows, n_arms * KG_SYNTHETIC_TURNS);
+    for (int arm = 0; arm < n_arms; arm++) {
+        double *log = block->logs[arm], base = session->bias[arm] + own[arm] * 0.01 * model->process_pct;
         for (int i = 0; i < KG_SYNTHETIC_TURNS; i++)
-            log[i] = base + windows[lane * KG_SYNTHETIC_TURNS + i] * 0.01 * model->white_pct;
+            log[i] = base + windows[arm * KG_SYNTHETIC_TURNS + i] * 0.01 * model->white_pct;
         if (model->tail_share > 0)
-            add_tails(model, key_of(key, USE_TAILS, (uint64_t)lane), log);
+            add_tails(model, key_of(key, USE_TAILS, (uint64_t)arm), log);
         if (model->sets > 1)
-            add_modes(model, key_of(key, USE_MODES, (uint64_t)lane), log);
+            add_modes(model, key_of(key, USE_MODES, (uint64_t)arm), log);
     }
 }
 
@@ -188,21 +187,21 @@ static bool moves(const struct kg_noise_model *model)
     return model->walk_pct > 0 || model->slope_pct > 0 || model->levels || model->machine_pct > 0;
 }
 
-void kg_synthetic_next(struct kg_synthetic_session *session, int n_lanes, struct kg_synthetic_block *ret_block)
+void kg_synthetic_next(struct kg_synthetic_session *session, int n_arms, struct kg_synthetic_block *ret_block)
 {
     uint64_t key = key_of(session->key, USE_BLOCK, session->n_blocks++);
     uint8_t orders[KG_SYNTHETIC_TURNS];
     double machine[WINDOWS];
     *ret_block = (struct kg_synthetic_block){ .sets = session->model->sets };
-    fill_lanes(session, key, n_lanes, ret_block);
+    fill_arms(session, key, n_arms, ret_block);
     if (!moves(session->model))
         return;
-    fill_machine(session, key, n_lanes * KG_SYNTHETIC_TURNS, machine);
-    kg_order_balanced(key_of(key, USE_ORDER, 0), n_lanes, orders, KG_SYNTHETIC_TURNS);
+    fill_machine(session, key, n_arms * KG_SYNTHETIC_TURNS, machine);
+    kg_order_balanced(key_of(key, USE_ORDER, 0), n_arms, orders, KG_SYNTHETIC_TURNS);
     for (int turn = 0; turn < KG_SYNTHETIC_TURNS; turn++) {
-        for (int position = 0; position < n_lanes; position++) {
-            int lane = kg_order_lane(n_lanes, orders[turn], position);
-            ret_block->logs[lane][turn] += follows[lane] * machine[turn * n_lanes + position];
+        for (int position = 0; position < n_arms; position++) {
+            int arm = kg_order_arm(n_arms, orders[turn], position);
+            ret_block->logs[arm][turn] += follows[arm] * machine[turn * n_arms + position];
         }
     }
 }
@@ -234,16 +233,16 @@ static double mean_of_medians(const double values[KG_SYNTHETIC_TURNS], int sets)
     return sum / sets;
 }
 
-double kg_synthetic_p50(const struct kg_synthetic_block *block, enum kg_synthetic_lane lane)
+double kg_synthetic_p50(const struct kg_synthetic_block *block, enum kg_synthetic_arm arm)
 {
-    return mean_of_medians(block->logs[lane], block->sets);
+    return mean_of_medians(block->logs[arm], block->sets);
 }
 
-double kg_synthetic_ratio(const struct kg_synthetic_block *block, enum kg_synthetic_lane lane,
-                          enum kg_synthetic_lane other)
+double kg_synthetic_ratio(const struct kg_synthetic_block *block, enum kg_synthetic_arm arm,
+                          enum kg_synthetic_arm other)
 {
     double ratios[KG_SYNTHETIC_TURNS];
     for (int i = 0; i < KG_SYNTHETIC_TURNS; i++)
-        ratios[i] = block->logs[lane][i] - block->logs[other][i];
+        ratios[i] = block->logs[arm][i] - block->logs[other][i];
     return mean_of_medians(ratios, block->sets);
 }

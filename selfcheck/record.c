@@ -24,7 +24,7 @@ struct recorder {
     int *broken; /* rounds that each case broke in */
     char copy[KG_PATH_SIZE + 32], log_path[KG_PATH_SIZE + 32];
     struct kg_progress progress;
-    struct kg_round_options options;
+    struct kg_dispatch_options options;
     int rounds;
 };
 
@@ -104,7 +104,7 @@ static int run_job(struct recorder *r, struct kg_job *job, bool *ret_stopped, kg
     if (job->round)
         snprintf(stage, sizeof stage, "round %d of %d", job->round, r->rounds);
     kg_progress_begin(&r->progress, stage, job->round, job->n_cases, job->n_cases * (size_t)(r->rounds - job->round));
-    int status = kg_round_run(job, &r->options, s->results, s->n_results, ret_stopped, ret_error);
+    int status = kg_dispatch_run(job, &r->options, s->results, s->n_results, ret_stopped, ret_error);
     kg_progress_end(&r->progress);
     return status;
 }
@@ -187,12 +187,12 @@ static int record_session(struct recorder *r, const struct kg_stop *stop, kg_err
     snprintf(r->log_path, sizeof r->log_path, "%s/workers.log", s->folder);
     r->rounds = s->options->rounds ? s->options->rounds : KG_RECORD_ROUNDS;
     r->progress.results = s->results;
-    r->options = (struct kg_round_options){ .timeout_s = s->options->case_timeout_s,
-                                            .log_path = r->log_path,
-                                            .progress = kg_progress_step,
-                                            .progress_argument = &r->progress,
-                                            .stop = stop->signalled,
-                                            .deadline_s = stop->deadline_s };
+    r->options = (struct kg_dispatch_options){ .timeout_s = s->options->case_timeout_s,
+                                               .log_path = r->log_path,
+                                               .progress = kg_progress_step,
+                                               .progress_argument = &r->progress,
+                                               .stop = stop->signalled,
+                                               .deadline_s = stop->deadline_s };
     if (!status)
         status = kg_module_copy(s->module.path, r->copy, ret_error);
     if (!status) {

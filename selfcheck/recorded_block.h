@@ -12,7 +12,7 @@ struct kg_recorded_block {
     double log_against;  /* case / baseline */
     double log_baseline; /* of us */
     double log_anchor;   /* of us; NAN: no anchor */
-    double planted_pct;  /* of the lane beside the case, its windows longer by this; 0: none, and both logarithms NAN */
+    double planted_pct;  /* of the arm beside the case, its windows longer by this; 0: none, and both logarithms NAN */
     double log_planted;  /* planted case / baseline */
     double log_planted_p50; /* of us */
     double busy_us;         /* in windows, the warm-up's too */

@@ -50,7 +50,7 @@ static struct setting setting_of(const struct kg_options *options)
 
 struct gate {
     struct kg_synthetic_session run;
-    enum kg_judge judge; /* the golden's: raw or ratio */
+    enum kg_quantity quantity; /* the golden's: raw or ratio */
     double golden[KG_SIMULATED_GOLDEN];
     double by_golden[2 * KG_MAX_SET], by_baseline[2 * KG_MAX_SET]; /* the run's blocks */
     int n_blocks;
@@ -87,7 +87,7 @@ static void bless(struct gate *gate, const struct kg_noise_model *model, uint64_
             keep_samples(&block, gate->golden_us + i * TURNS);
     }
     bool steadier = deviation(ratio, KG_SIMULATED_GOLDEN) < deviation(raw, KG_SIMULATED_GOLDEN);
-    gate->judge = steadier ? KG_JUDGE_RATIO : KG_JUDGE_RAW;
+    gate->quantity = steadier ? KG_QUANTITY_RATIO : KG_QUANTITY_RAW;
     memcpy(gate->golden, steadier ? ratio : raw, sizeof gate->golden);
 }
 
@@ -96,7 +96,7 @@ static void measure(struct gate *gate, int n_blocks, bool sampled)
     struct kg_synthetic_block block;
     for (; gate->n_blocks < n_blocks; gate->n_blocks++) {
         kg_synthetic_next(&gate->run, KG_SYNTHETIC_LANES, &block);
-        gate->by_golden[gate->n_blocks] = gate->judge == KG_JUDGE_RATIO
+        gate->by_golden[gate->n_blocks] = gate->quantity == KG_QUANTITY_RATIO
                                               ? kg_synthetic_ratio(&block, KG_SYNTHETIC_CASE, KG_SYNTHETIC_ANCHOR)
                                               : kg_synthetic_p50(&block, KG_SYNTHETIC_CASE);
         gate->by_baseline[gate->n_blocks] = kg_synthetic_ratio(&block, KG_SYNTHETIC_CASE, KG_SYNTHETIC_BASELINE);

@@ -76,7 +76,7 @@ static void count(struct trial *t, const struct question *q, const struct kg_gat
 
 /* ---- the other rules ------------------------------------------------------------------------------------------- */
 
-/* Recorded windows of blocks. Those of a planted lane are the case's, moved to where its p50 is. */
+/* Recorded windows of blocks. Those of a planted arm are the case's, moved to where its p50 is. */
 static struct kg_samples samples_of(const struct kg_gate_blocks *blocks, int most, double *ret_us)
 {
     struct kg_samples samples = { .us = ret_us };

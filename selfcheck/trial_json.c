@@ -54,7 +54,7 @@ static void add_goals(cJSON *root, const struct kg_trials *trials)
 
 static void add_cases(cJSON *root, const struct kg_trials *trials)
 {
-    static const char *const sds[KG_JUDGES] = { "sd_raw", "sd_ratio", "sd_against" };
+    static const char *const sds[KG_QUANTITIES] = { "sd_raw", "sd_ratio", "sd_against" };
     cJSON *array = cJSON_AddArrayToObject(root, "cases");
     for (size_t i = 0; i < trials->n_cases; i++) {
         const struct kg_case_noise *it = &trials->cases[i];
@@ -62,9 +62,9 @@ static void add_cases(cJSON *root, const struct kg_trials *trials)
         cJSON_AddStringToObject(object, "key", it->series->key);
         kg_json_add_real(object, "p50_us", it->p50_us);
         kg_json_add_real(object, "blocks", it->n_blocks);
-        for (int judge = 0; judge < KG_JUDGES; judge++)
-            kg_json_add_real(object, sds[judge], it->sd[judge]);
-        kg_json_add_real(object, "floor_against_pct", it->floor_pct[KG_JUDGE_AGAINST]);
+        for (int quantity = 0; quantity < KG_QUANTITIES; quantity++)
+            kg_json_add_real(object, sds[quantity], it->sd[quantity]);
+        kg_json_add_real(object, "floor_against_pct", it->floor_pct[KG_QUANTITY_AGAINST]);
         kg_json_add_real(object, "detectable_pct", it->detectable_pct);
         kg_json_add_real(object, "clear_s", it->clear_s);
         cJSON_AddItemToArray(array, object);

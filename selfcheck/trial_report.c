@@ -207,9 +207,9 @@ static struct kg_columns_line case_line(const struct kg_case_noise *it)
     snprintf(line.cells[0], CELL, "%.90s", it->series->key);
     snprintf(line.cells[1], CELL, "%.4g", it->p50_us);
     snprintf(line.cells[2], CELL, "%d", it->n_blocks);
-    for (int judge = 0; judge < KG_JUDGES; judge++)
-        put_pct(100 * it->sd[judge], 2, line.cells[3 + judge]);
-    put_pct(it->floor_pct[KG_JUDGE_AGAINST], 2, line.cells[6]);
+    for (int quantity = 0; quantity < KG_QUANTITIES; quantity++)
+        put_pct(100 * it->sd[quantity], 2, line.cells[3 + quantity]);
+    put_pct(it->floor_pct[KG_QUANTITY_AGAINST], 2, line.cells[6]);
     snprintf(line.cells[7], CELL, it->detectable_pct > 0 ? "%g%%" : "-", it->detectable_pct);
     snprintf(line.cells[8], CELL, "%.2f", it->clear_s);
     return line;

@@ -1,8 +1,8 @@
 /* chain_cuda.c -- the backends of chain.cu. */
 #include <cuda_runtime_api.h>
 
-#include "kernels/classes/chain.h"
-#include "kernels/classes/chain_cuda.h"
+#include "classes/chain.h"
+#include "classes/chain_cuda.h"
 
 static int enqueue(enum chain_kernel kernel, const struct chain *problem, const kg_tensor *tensors, void *stream,
                    kg_error *ret_error)

@@ -1,6 +1,6 @@
 /* classes.c -- the module that `kgate selfcheck` measures: one kernel of each class, bound by its launch, by
  * arithmetic, or by memory. Another class is another row. Kernels for a GPU: chain.cu. */
-#include "kernels/classes/chain.h"
+#include "classes/chain.h"
 #include "kg_build.h"
 
 #ifndef KG_WITH_CUDA

@@ -1,4 +1,4 @@
-/* provenance.c -- which commit the tree is at, by libgit2, opened and shut down within one call.
+/* git.c -- which commit the tree is at, by libgit2, opened and shut down within one call.
  * What must not make the tree count as modified is listed in `generated`. */
 #include "base/git.h"
 

@@ -1,4 +1,4 @@
-/* provenance.h -- which commit the tree is at, by libgit2. */
+/* git.h -- which commit the tree is at, by libgit2. */
 #ifndef KG_PROVENANCE_H
 #define KG_PROVENANCE_H
 

@@ -1,4 +1,4 @@
-/* run.h -- the commands. Each returns the exit status. */
+/* commands.h -- the commands. Each returns the exit status. */
 #ifndef KG_RUN_H
 #define KG_RUN_H
 

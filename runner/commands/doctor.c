@@ -16,7 +16,7 @@ static void print_devices(enum kg_device_kind kind, const kg_device *gates, stru
     struct kg_device_health healths[KG_MAX_DEVICES];
     kg_error error = { 0 };
     int count = 0, work = gates->kind == kind ? gates->index : -1;
-    if (kg_round_probe(kind, work, devices, healths, KG_MAX_DEVICES, &count, &error)) {
+    if (kg_dispatch_probe(kind, work, devices, healths, KG_MAX_DEVICES, &count, &error)) {
         printf("device: none for %s: %s\n", kind == KG_CUDA ? "cuda" : "cpu", error.text);
         return;
     }

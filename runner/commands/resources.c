@@ -1,4 +1,4 @@
-/* resources_command.c -- `kgate resources`: the kernels of a module's build, gated against what was blessed of them.
+/* resources.c -- `kgate resources`: the kernels of a module's build, gated against what was blessed of them.
  * Nothing is run: this needs no GPU. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,18 +1,18 @@
-/* figures.c -- figures of a comparison from its sums, and which gates they pass. The sums are in tally.h; a new gate
- * gets a line in kg_figures_mark and a mark in figures.h. */
+/* comparison.c -- figures of a comparison from its sums, and which gates they pass. The sums are in error_sums.h; a new
+ * gate gets a line in kg_comparison_mark and a mark in figures.h. */
 #include "device/comparison.h"
 #include "device/error_sums.h"
 
 #include <math.h>
 
-struct kg_gate_marks kg_figures_mark(const struct kg_figures *figures, const kg_gates *gates)
+struct kg_gate_marks kg_comparison_mark(const struct kg_comparison *comparison, const kg_gates *gates)
 {
     return (struct kg_gate_marks){
-        .max_abs = figures->max_abs <= gates->max_abs,
-        .mean_abs = figures->mean_abs <= gates->mean_abs,
-        .bad_pct = figures->bad_pct <= gates->bad_pct,
-        .rel_l2 = figures->rel_l2 <= gates->rel_l2,
-        .finite = figures->count > 0 && figures->nonfinite == 0,
+        .max_abs = comparison->max_abs <= gates->max_abs,
+        .mean_abs = comparison->mean_abs <= gates->mean_abs,
+        .bad_pct = comparison->bad_pct <= gates->bad_pct,
+        .rel_l2 = comparison->rel_l2 <= gates->rel_l2,
+        .finite = comparison->count > 0 && comparison->nonfinite == 0,
     };
 }
 
@@ -23,14 +23,14 @@ static double relative_l2(double square_sum, double expected_square_sum)
     return square_sum > 0 ? INFINITY : 0;
 }
 
-void kg_tally_finish(const struct kg_tally *parts, size_t n_parts, struct kg_figures *ret_figures)
+void kg_error_sums_finish(const struct kg_error_sums *parts, size_t n_parts, struct kg_comparison *ret_comparison)
 {
-    struct kg_tally all = { 0 };
+    struct kg_error_sums all = { 0 };
     for (size_t i = 0; i < n_parts; i++)
-        kg_tally_merge(&all, &parts[i]);
+        kg_error_sums_merge(&all, &parts[i]);
 
     uint64_t finite = all.count - all.nonfinite;
-    *ret_figures = (struct kg_figures){
+    *ret_comparison = (struct kg_comparison){
         .count = all.count,
         .nonfinite = all.nonfinite,
         .unwritten = all.unwritten,

@@ -1,12 +1,12 @@
-/* figures.h -- what a comparison of an output with its reference found; a plain value. */
-#ifndef KG_FIGURES_H
-#define KG_FIGURES_H
+/* comparison.h -- what a comparison of an output with its reference found; a plain value. */
+#ifndef KG_COMPARISON_H
+#define KG_COMPARISON_H
 
 #include "kgate.h"
 
 /* e = |got - expected| over the finite elements; a non-finite got or expected counts in `nonfinite`, `bad` and, with
  * the poison bits, `unwritten`, and in no mean. Means over no elements are 0; the gate `finite` then fails. */
-struct kg_figures {
+struct kg_comparison {
     uint64_t count;
     uint64_t nonfinite; /* elements where got or expected is NaN or infinite */
     uint64_t unwritten; /* elements that still hold the poison bits (all ones) */
@@ -24,7 +24,7 @@ struct kg_gate_marks {
     bool max_abs, mean_abs, bad_pct, rel_l2, finite;
 };
 
-struct kg_gate_marks kg_figures_mark(const struct kg_figures *figures, const kg_gates *gates);
+struct kg_gate_marks kg_comparison_mark(const struct kg_comparison *comparison, const kg_gates *gates);
 
 static inline bool kg_gate_marks_all(struct kg_gate_marks m)
 {

@@ -1,5 +1,5 @@
 /* cpu_loops.c -- the CPU's loops, one for each kernel of device_kernels.cu; what an element gets is in random.h and
- * tally.h, shared by both. A new dtype gets a branch in fill, for inputs, and in load. */
+ * sums.h, shared by both. A new dtype gets a branch in fill, for inputs, and in load. */
 #include "device/cpu_loops.h"
 #include "base/random.h"
 #include "device/error_sums.h"
@@ -71,23 +71,23 @@ static float load(const kg_tensor *tensor, int64_t index, bool *ret_unwritten)
 }
 
 void kg_cpu_compare(const kg_tensor *got, const kg_tensor *expected, const kg_gates *gates,
-                    struct kg_figures *ret_figures)
+                    struct kg_comparison *ret_comparison)
 {
     assert(expected->dtype == KG_F32);
-    int64_t count = kg_tensor_count(got), part_size = (count + KG_TALLY_PARTS - 1) / KG_TALLY_PARTS;
-    struct kg_tally_limits limits = { gates->bad_abs, gates->bad_rel };
-    struct kg_tally parts[KG_TALLY_PARTS];
+    int64_t count = kg_tensor_count(got), part_size = (count + KG_ERROR_SUMS_PARTS - 1) / KG_ERROR_SUMS_PARTS;
+    struct kg_error_sums_limits limits = { gates->bad_abs, gates->bad_rel };
+    struct kg_error_sums parts[KG_ERROR_SUMS_PARTS];
     float unit = kg_tensor_unit(got);
 #pragma omp parallel for
-    for (int part = 0; part < KG_TALLY_PARTS; part++) {
+    for (int part = 0; part < KG_ERROR_SUMS_PARTS; part++) {
         int64_t first = part * part_size, end = first + part_size < count ? first + part_size : count;
-        struct kg_tally tally = { 0 };
+        struct kg_error_sums sums = { 0 };
         for (int64_t i = first; i < end; i++) {
             bool unwritten;
             float value = load(got, i, &unwritten) * unit;
-            kg_tally_add(&tally, (uint64_t)i, value, ((const float *)expected->data)[i], unwritten, &limits);
+            kg_error_sums_add(&sums, (uint64_t)i, value, ((const float *)expected->data)[i], unwritten, &limits);
         }
-        parts[part] = tally;
+        parts[part] = sums;
     }
-    kg_tally_finish(parts, KG_TALLY_PARTS, ret_figures);
+    kg_error_sums_finish(parts, KG_ERROR_SUMS_PARTS, ret_comparison);
 }

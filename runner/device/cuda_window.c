@@ -160,7 +160,7 @@ static int delay(struct kg_cuda_context *cuda, kg_window *const *order, int coun
                  kg_error *ret_error)
 {
     const double lead = lead_us(order, count, ret_run_us);
-    if (cuda->n_flying && gives_lead(&cuda->batches[cuda->oldest], lead))
+    if (cuda->n_in_flight && gives_lead(&cuda->batches[cuda->oldest], lead))
         return KG_OK;
     return spin(cuda, fmin(HOST_START_US + lead, DELAY_MAX_US), ret_error);
 }
@@ -174,15 +174,15 @@ static int record(struct kg_cuda_context *cuda, cudaEvent_t event, kg_error *ret
 static int give_up(struct kg_cuda_context *cuda, int rc)
 {
     (void)cudaStreamSynchronize(cuda->stream);
-    cuda->n_flying = 0;
+    cuda->n_in_flight = 0;
     return rc;
 }
 
 int kg_cuda_enqueue(kg_context *context, kg_window *const *order, int count, kg_error *ret_error)
 {
     struct kg_cuda_context *cuda = kg_cuda(context);
-    struct kg_cuda_batch *batch = &cuda->batches[(cuda->oldest + cuda->n_flying) % KG_MAX_FLYING];
-    assert(cuda->n_flying < KG_MAX_FLYING);
+    struct kg_cuda_batch *batch = &cuda->batches[(cuda->oldest + cuda->n_in_flight) % KG_MAX_IN_FLIGHT];
+    assert(cuda->n_in_flight < KG_MAX_IN_FLIGHT);
     if (count < 1 || count > KG_MAX_BATCH)
         return give_up(cuda, kg_fail(ret_error, KG_EINVAL, "%d windows in a batch: 1 to %d", count, KG_MAX_BATCH));
     int rc = delay(cuda, order, count, &batch->run_us, ret_error);
@@ -200,7 +200,7 @@ int kg_cuda_enqueue(kg_context *context, kg_window *const *order, int count, kg_
     if (rc < 0)
         return give_up(cuda, rc);
     batch->count = count;
-    cuda->n_flying++;
+    cuda->n_in_flight++;
     return KG_OK;
 }
 
@@ -221,7 +221,7 @@ int kg_cuda_collect(kg_context *context, double *ret_us, kg_error *ret_error)
     struct kg_cuda_context *cuda = kg_cuda(context);
     struct kg_cuda_batch *batch = &cuda->batches[cuda->oldest];
     double times_us[KG_MAX_BATCH];
-    assert(cuda->n_flying > 0);
+    assert(cuda->n_in_flight > 0);
     int rc = read_times(batch, times_us, ret_error);
     if (rc < 0)
         return give_up(cuda, rc);
@@ -230,8 +230,8 @@ int kg_cuda_collect(kg_context *context, double *ret_us, kg_error *ret_error)
         window->us = window->us > 0 ? fmin(window->us, times_us[i]) : times_us[i];
         ret_us[i] = times_us[i];
     }
-    cuda->oldest = (cuda->oldest + 1) % KG_MAX_FLYING;
-    cuda->n_flying--;
+    cuda->oldest = (cuda->oldest + 1) % KG_MAX_IN_FLIGHT;
+    cuda->n_in_flight--;
     return KG_OK;
 }
 

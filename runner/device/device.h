@@ -77,7 +77,7 @@ struct kg_device_ops {
     int (*digest)(kg_context *context, const void *data, size_t bytes, uint64_t *ret_digest, kg_error *ret_error);
     /* `expected` is KG_F32, of the same count. */
     int (*compare)(kg_context *context, const kg_tensor *got, const kg_tensor *expected, const kg_gates *gates,
-                   struct kg_figures *ret_figures, kg_error *ret_error);
+                   struct kg_comparison *ret_comparison, kg_error *ret_error);
 
     void *(*stream)(kg_context *context); /* cudaStream_t; NULL on the CPU */
     int (*synchronize)(kg_context *context, kg_error *ret_error);
@@ -94,8 +94,8 @@ struct kg_device_ops {
                       kg_window **ret_window, kg_error *ret_error);
     void (*window_free)(kg_context *context, kg_window *window);
     /* Hands a batch of at most KG_MAX_BATCH windows to the device, which runs them in the given order, back to back.
-     * Nothing else is inside the timed spans; the host runs ahead of the device. KG_MAX_FLYING batches may be waiting
-     * to be collected. Allocates nothing. After a failure of either function nothing is waiting. */
+     * Nothing else is inside the timed spans; the host runs ahead of the device. KG_MAX_IN_FLIGHT batches may be
+     * waiting to be collected. Allocates nothing. After a failure of either function nothing is waiting. */
     int (*enqueue)(kg_context *context, kg_window *const *order, int count, kg_error *ret_error);
     /* Waits for the oldest batch and gives the time of each of its windows in us. */
     int (*collect)(kg_context *context, double *ret_us, kg_error *ret_error);
@@ -106,7 +106,7 @@ struct kg_device_ops {
 };
 
 #define KG_MAX_BATCH 64
-#define KG_MAX_FLYING 2
+#define KG_MAX_IN_FLIGHT 2
 
 struct kg_context {
     const struct kg_device_ops *ops;

@@ -17,8 +17,8 @@ struct cpu_context {
     struct {
         double us[KG_MAX_BATCH];
         int count;
-    } flying[KG_MAX_FLYING]; /* batches that have run, the oldest first */
-    int n_flying;
+    } in_flight[KG_MAX_IN_FLIGHT]; /* batches that have run, the oldest first */
+    int n_in_flight;
 };
 
 static struct cpu_context *cpu(kg_context *context)
@@ -120,11 +120,11 @@ static int cpu_digest(kg_context *context, const void *data, size_t bytes, uint6
 }
 
 static int cpu_compare(kg_context *context, const kg_tensor *got, const kg_tensor *expected, const kg_gates *gates,
-                       struct kg_figures *ret_figures, kg_error *ret_error)
+                       struct kg_comparison *ret_comparison, kg_error *ret_error)
 {
     (void)context;
     (void)ret_error;
-    kg_cpu_compare(got, expected, gates, ret_figures);
+    kg_cpu_compare(got, expected, gates, ret_comparison);
     return KG_OK;
 }
 
@@ -193,19 +193,19 @@ static int cpu_enqueue(kg_context *context, kg_window *const *order, int count, 
     int rc = count < 1 || count > KG_MAX_BATCH
                  ? kg_fail(ret_error, KG_EINVAL, "%d windows in a batch: 1 to %d", count, KG_MAX_BATCH)
                  : KG_OK;
-    assert(c->n_flying < KG_MAX_FLYING);
+    assert(c->n_in_flight < KG_MAX_IN_FLIGHT);
     times_ns[0] = now_ns();
     for (int i = 0; i < count && rc == KG_OK; i++) {
         rc = run_window(order[i], ret_error);
         times_ns[i + 1] = now_ns();
     }
     if (rc < 0) {
-        c->n_flying = 0;
+        c->n_in_flight = 0;
         return rc;
     }
     for (int i = 0; i < count; i++)
-        c->flying[c->n_flying].us[i] = (double)(times_ns[i + 1] - times_ns[i]) * 1e-3;
-    c->flying[c->n_flying++].count = count;
+        c->in_flight[c->n_in_flight].us[i] = (double)(times_ns[i + 1] - times_ns[i]) * 1e-3;
+    c->in_flight[c->n_in_flight++].count = count;
     return KG_OK;
 }
 
@@ -213,10 +213,10 @@ static int cpu_collect(kg_context *context, double *ret_us, kg_error *ret_error)
 {
     struct cpu_context *c = cpu(context);
     (void)ret_error;
-    assert(c->n_flying > 0);
-    memcpy(ret_us, c->flying[0].us, (size_t)c->flying[0].count * sizeof *ret_us);
-    c->flying[0] = c->flying[1];
-    c->n_flying--;
+    assert(c->n_in_flight > 0);
+    memcpy(ret_us, c->in_flight[0].us, (size_t)c->in_flight[0].count * sizeof *ret_us);
+    c->in_flight[0] = c->in_flight[1];
+    c->n_in_flight--;
     return KG_OK;
 }
 

@@ -15,7 +15,7 @@ static void cuda_close(kg_context *context)
     for (size_t i = 0; i < cuda->allocations.count; i++)
         (void)cudaFree(cuda->allocations.items[i]);
     kg_allocations_done(&cuda->allocations);
-    for (int batch = 0; batch < KG_MAX_FLYING; batch++)
+    for (int batch = 0; batch < KG_MAX_IN_FLIGHT; batch++)
         for (int i = 0; i <= KG_MAX_BATCH; i++)
             if (cuda->batches[batch].events[i])
                 (void)cudaEventDestroy(cuda->batches[batch].events[i]);
@@ -127,18 +127,18 @@ static int cuda_digest(kg_context *context, const void *data, size_t bytes, uint
 }
 
 static int cuda_compare(kg_context *context, const kg_tensor *got, const kg_tensor *expected, const kg_gates *gates,
-                        struct kg_figures *ret_figures, kg_error *ret_error)
+                        struct kg_comparison *ret_comparison, kg_error *ret_error)
 {
     assert(expected->dtype == KG_F32);
     struct kg_cuda_context *cuda = kg_cuda(context);
-    struct kg_tally_limits limits = { gates->bad_abs, gates->bad_rel };
-    struct kg_tally parts[KG_TALLY_PARTS];
+    struct kg_error_sums_limits limits = { gates->bad_abs, gates->bad_rel };
+    struct kg_error_sums parts[KG_ERROR_SUMS_PARTS];
     cudaError_t status = kg_kernel_compare(got, expected->data, limits, cuda->parts, cuda->stream);
     if (status == cudaSuccess)
         status = cudaMemcpyAsync(parts, cuda->parts, sizeof parts, cudaMemcpyDeviceToHost, cuda->stream);
     int rc = finish(context, status, "comparing an output", ret_error);
     if (rc == KG_OK)
-        kg_tally_finish(parts, KG_TALLY_PARTS, ret_figures);
+        kg_error_sums_finish(parts, KG_ERROR_SUMS_PARTS, ret_comparison);
     return rc;
 }
 
@@ -182,11 +182,11 @@ static const struct kg_device_ops cuda_ops = {
 static int create_objects(struct kg_cuda_context *cuda, kg_error *ret_error)
 {
     cudaError_t status = cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking);
-    for (int batch = 0; batch < KG_MAX_FLYING; batch++)
+    for (int batch = 0; batch < KG_MAX_IN_FLIGHT; batch++)
         for (int i = 0; status == cudaSuccess && i <= KG_MAX_BATCH; i++)
             status = cudaEventCreate(&cuda->batches[batch].events[i]);
     if (status == cudaSuccess)
-        status = cudaMalloc((void **)&cuda->parts, KG_TALLY_PARTS * sizeof *cuda->parts);
+        status = cudaMalloc((void **)&cuda->parts, KG_ERROR_SUMS_PARTS * sizeof *cuda->parts);
     return kg_cuda_check(status, "opening the device", ret_error);
 }
 

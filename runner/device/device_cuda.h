@@ -23,9 +23,9 @@ struct kg_cuda_context {
     struct kg_allocations allocations;
     struct kg_nvml nvml;
     cudaStream_t stream;
-    struct kg_cuda_batch batches[KG_MAX_FLYING];
-    int oldest, n_flying;   /* of batches */
-    struct kg_tally *parts; /* device memory: results of kernels, KG_TALLY_PARTS of them */
+    struct kg_cuda_batch batches[KG_MAX_IN_FLIGHT];
+    int oldest, n_in_flight;     /* of batches */
+    struct kg_error_sums *parts; /* device memory: results of kernels, KG_ERROR_SUMS_PARTS of them */
     double tick_us;
 };
 

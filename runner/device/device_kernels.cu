@@ -1,11 +1,11 @@
 /* device_kernels.cu -- kernels of the CUDA device: fill, count, digest, compare and a delay. What an element gets is in
- * random.h and tally.h, shared with the CPU's loops in cpu_loops.c; both must change together. */
+ * random.h and sums.h, shared with the CPU's loops in cpu_loops.c; both must change together. */
 #include "device/device_kernels.h"
 #include "base/random.h"
 
 #define THREADS 256
 #define MAX_BLOCKS 2048
-#define TALLY_THREADS 128
+#define SUMS_THREADS 128
 
 static unsigned int blocks_for(uint64_t items)
 {
@@ -151,35 +151,35 @@ static __device__ float load(const struct e4m3 *from, bool *ret_unwritten)
 /* A fixed grid and a fixed tree of merges: sums have the same bits at every run. */
 template <typename T>
 static __global__ void compare_kernel(const T *got, float unit, const float *expected, uint64_t count,
-                                      struct kg_tally_limits limits, struct kg_tally *ret_parts)
+                                      struct kg_error_sums_limits limits, struct kg_error_sums *ret_parts)
 {
-    __shared__ struct kg_tally tallies[TALLY_THREADS];
-    struct kg_tally tally = {};
+    __shared__ struct kg_error_sums parts[SUMS_THREADS];
+    struct kg_error_sums sums = {};
     for (uint64_t i = first_item(); i < count; i += item_stride()) {
         bool unwritten;
         float value = load(got + i, &unwritten) * unit;
-        kg_tally_add(&tally, i, value, expected[i], unwritten, &limits);
+        kg_error_sums_add(&sums, i, value, expected[i], unwritten, &limits);
     }
-    tallies[threadIdx.x] = tally;
-    for (unsigned int half = TALLY_THREADS / 2; half > 0; half /= 2) {
+    parts[threadIdx.x] = sums;
+    for (unsigned int half = SUMS_THREADS / 2; half > 0; half /= 2) {
         __syncthreads();
         if (threadIdx.x < half)
-            kg_tally_merge(&tallies[threadIdx.x], &tallies[threadIdx.x + half]);
+            kg_error_sums_merge(&parts[threadIdx.x], &parts[threadIdx.x + half]);
     }
     if (threadIdx.x == 0)
-        ret_parts[blockIdx.x] = tallies[0];
+        ret_parts[blockIdx.x] = parts[0];
 }
 
 template <typename T>
-static void compare(const kg_tensor *got, const float *expected, struct kg_tally_limits limits,
-                    struct kg_tally *ret_parts, cudaStream_t stream)
+static void compare(const kg_tensor *got, const float *expected, struct kg_error_sums_limits limits,
+                    struct kg_error_sums *ret_parts, cudaStream_t stream)
 {
-    compare_kernel<<<KG_TALLY_PARTS, TALLY_THREADS, 0, stream>>>((const T *)got->data, kg_tensor_unit(got), expected,
-                                                                 (uint64_t)kg_tensor_count(got), limits, ret_parts);
+    compare_kernel<<<KG_ERROR_SUMS_PARTS, SUMS_THREADS, 0, stream>>>(
+        (const T *)got->data, kg_tensor_unit(got), expected, (uint64_t)kg_tensor_count(got), limits, ret_parts);
 }
 
-cudaError_t kg_kernel_compare(const kg_tensor *got, const float *expected, struct kg_tally_limits limits,
-                              struct kg_tally *ret_parts, cudaStream_t stream)
+cudaError_t kg_kernel_compare(const kg_tensor *got, const float *expected, struct kg_error_sums_limits limits,
+                              struct kg_error_sums *ret_parts, cudaStream_t stream)
 {
     if (got->dtype == KG_F32)
         compare<float>(got, expected, limits, ret_parts, stream);

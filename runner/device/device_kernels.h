@@ -19,9 +19,9 @@ cudaError_t kg_kernel_fill(void *data, int64_t count, enum kg_dtype dtype, uint6
 cudaError_t kg_kernel_count_changed(const void *data, size_t bytes, uint8_t value, uint64_t *sum, cudaStream_t stream);
 cudaError_t kg_kernel_digest(const void *data, size_t bytes, uint64_t *sum, cudaStream_t stream);
 
-/* Writes KG_TALLY_PARTS parts, to be merged in their order by kg_tally_finish. */
-cudaError_t kg_kernel_compare(const kg_tensor *got, const float *expected, struct kg_tally_limits limits,
-                              struct kg_tally *ret_parts, cudaStream_t stream);
+/* Writes KG_ERROR_SUMS_PARTS parts, to be merged in their order by kg_error_sums_finish. */
+cudaError_t kg_kernel_compare(const kg_tensor *got, const float *expected, struct kg_error_sums_limits limits,
+                              struct kg_error_sums *ret_parts, cudaStream_t stream);
 
 /* One thread that is busy for that many cycles of the multiprocessor's clock. */
 cudaError_t kg_kernel_spin(uint64_t cycles, cudaStream_t stream);

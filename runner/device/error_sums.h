@@ -1,17 +1,18 @@
-/* tally.h -- running sums of a comparison, shared by C and CUDA code: add elements, merge parts, finish into figures.
+/* error_sums.h -- running sums of a comparison, shared by C and CUDA code: add elements, merge parts, finish into
+ * figures.
  *
  * Parts are merged in a fixed order, so sums repeat on one device; counts, extremes and the worst element are the same
- * on every device. A new figure gets a sum here, a line in add and merge, and one in kg_tally_finish. */
-#ifndef KG_TALLY_H
-#define KG_TALLY_H
+ * on every device. A new figure gets a sum here, a line in add and merge, and one in kg_error_sums_finish. */
+#ifndef KG_ERROR_SUMS_H
+#define KG_ERROR_SUMS_H
 
 #include "device/comparison.h"
 #include "base/random.h"
 
 /* Both implementations cut the elements into this many parts. */
-#define KG_TALLY_PARTS 256
+#define KG_ERROR_SUMS_PARTS 256
 
-struct kg_tally {
+struct kg_error_sums {
     uint64_t count, nonfinite, unwritten, bad;
     double abs_sum, signed_sum, square_sum, expected_square_sum; /* of e, got - expected, e^2, expected^2 */
     double max_abs, max_rel;
@@ -20,13 +21,13 @@ struct kg_tally {
     float worst_got, worst_expected;
 };
 
-struct kg_tally_limits {
+struct kg_error_sums_limits {
     double bad_abs, bad_rel;
 };
 
 /* Not to be contracted into a fused multiply-add, which would decide ties differently: nvcc contracts unless told so by
  * the intrinsic; -std=c11 and a function's end keep the C compilers from it. */
-KG_BOTH double kg_tally_product(double a, double b)
+KG_BOTH double kg_error_sums_product(double a, double b)
 {
 #ifdef __CUDA_ARCH__
     return __dmul_rn(a, b);
@@ -35,13 +36,13 @@ KG_BOTH double kg_tally_product(double a, double b)
 #endif
 }
 
-KG_BOTH bool kg_tally_finite(float value)
+KG_BOTH bool kg_error_sums_finite(float value)
 {
     return (kg_float_bits(value) & 0x7f800000) != 0x7f800000;
 }
 
 /* Non-finite before finite, then the larger error, then the lower index. */
-KG_BOTH bool kg_tally_worse(int rank, double e, uint64_t index, const struct kg_tally *than)
+KG_BOTH bool kg_error_sums_worse(int rank, double e, uint64_t index, const struct kg_error_sums *than)
 {
     if (rank != than->worst_rank)
         return rank > than->worst_rank;
@@ -51,40 +52,40 @@ KG_BOTH bool kg_tally_worse(int rank, double e, uint64_t index, const struct kg_
 }
 
 /* `unwritten`: the element still holds the poison bits. */
-KG_BOTH void kg_tally_add(struct kg_tally *tally, uint64_t index, float got, float expected, bool unwritten,
-                          const struct kg_tally_limits *limits)
+KG_BOTH void kg_error_sums_add(struct kg_error_sums *sums, uint64_t index, float got, float expected, bool unwritten,
+                               const struct kg_error_sums_limits *limits)
 {
-    bool finite = kg_tally_finite(got) && kg_tally_finite(expected);
+    bool finite = kg_error_sums_finite(got) && kg_error_sums_finite(expected);
     double difference = (double)got - (double)expected;
     double e = finite ? (difference < 0 ? -difference : difference) : 0;
     double size = expected < 0 ? -(double)expected : (double)expected;
     int rank = finite ? 1 : 2;
-    tally->count++;
-    tally->unwritten += unwritten;
-    if (kg_tally_worse(rank, e, index, tally)) {
-        tally->worst_rank = rank;
-        tally->worst_index = index;
-        tally->worst_got = got;
-        tally->worst_expected = expected;
+    sums->count++;
+    sums->unwritten += unwritten;
+    if (kg_error_sums_worse(rank, e, index, sums)) {
+        sums->worst_rank = rank;
+        sums->worst_index = index;
+        sums->worst_got = got;
+        sums->worst_expected = expected;
     }
     if (!finite) {
-        tally->nonfinite++;
-        tally->bad++;
+        sums->nonfinite++;
+        sums->bad++;
         return;
     }
     double rel = e / (size > 1e-6 ? size : 1e-6);
-    tally->bad += !(e <= limits->bad_abs + kg_tally_product(limits->bad_rel, size));
-    tally->abs_sum += e;
-    tally->signed_sum += difference;
-    tally->square_sum += kg_tally_product(e, e);
-    tally->expected_square_sum += kg_tally_product(size, size);
-    tally->max_abs = e > tally->max_abs ? e : tally->max_abs;
-    tally->max_rel = rel > tally->max_rel ? rel : tally->max_rel;
+    sums->bad += !(e <= limits->bad_abs + kg_error_sums_product(limits->bad_rel, size));
+    sums->abs_sum += e;
+    sums->signed_sum += difference;
+    sums->square_sum += kg_error_sums_product(e, e);
+    sums->expected_square_sum += kg_error_sums_product(size, size);
+    sums->max_abs = e > sums->max_abs ? e : sums->max_abs;
+    sums->max_rel = rel > sums->max_rel ? rel : sums->max_rel;
 }
 
-KG_BOTH void kg_tally_merge(struct kg_tally *into, const struct kg_tally *part)
+KG_BOTH void kg_error_sums_merge(struct kg_error_sums *into, const struct kg_error_sums *part)
 {
-    if (part->worst_rank && kg_tally_worse(part->worst_rank, part->max_abs, part->worst_index, into)) {
+    if (part->worst_rank && kg_error_sums_worse(part->worst_rank, part->max_abs, part->worst_index, into)) {
         into->worst_rank = part->worst_rank;
         into->worst_index = part->worst_index;
         into->worst_got = part->worst_got;
@@ -103,6 +104,6 @@ KG_BOTH void kg_tally_merge(struct kg_tally *into, const struct kg_tally *part)
 }
 
 /* Merges the parts in their order. */
-void kg_tally_finish(const struct kg_tally *parts, size_t n_parts, struct kg_figures *ret_figures);
+void kg_error_sums_finish(const struct kg_error_sums *parts, size_t n_parts, struct kg_comparison *ret_comparison);
 
 #endif

@@ -9,8 +9,8 @@
 #include "base/folder.h"
 #include "base/json.h"
 
-static const char *const judge_names[KG_JUDGES] = {
-    [KG_JUDGE_RAW] = "raw", [KG_JUDGE_RATIO] = "ratio", [KG_JUDGE_AGAINST] = "against"
+static const char *const quantity_names[KG_QUANTITIES] = {
+    [KG_QUANTITY_RAW] = "raw", [KG_QUANTITY_RATIO] = "ratio", [KG_QUANTITY_AGAINST] = "against"
 };
 
 static const struct {
@@ -95,14 +95,15 @@ static bool is_known(const char *name)
     return false;
 }
 
-static int read_by_judge(const cJSON *object, const char *name, double ret_values[KG_JUDGES], kg_error *ret_error)
+static int read_by_quantity(const cJSON *object, const char *name, double ret_values[KG_QUANTITIES],
+                            kg_error *ret_error)
 {
     const cJSON *values = cJSON_GetObjectItemCaseSensitive(object, name);
     int status = KG_OK;
-    for (size_t i = 0; i < KG_JUDGES && !status; i++) {
-        status = kg_json_number(values, judge_names[i], &ret_values[i], ret_error);
+    for (size_t i = 0; i < KG_QUANTITIES && !status; i++) {
+        status = kg_json_number(values, quantity_names[i], &ret_values[i], ret_error);
         if (!status && !(ret_values[i] >= 0))
-            status = kg_fail(ret_error, KG_EINVAL, "member '%s' of '%s' is negative", judge_names[i], name);
+            status = kg_fail(ret_error, KG_EINVAL, "member '%s' of '%s' is negative", quantity_names[i], name);
     }
     return status;
 }
@@ -125,9 +126,9 @@ static int read_floor(const cJSON *object, struct kg_floor *floor, kg_error *ret
     if (!status && !(blocks >= KG_FLOOR_MIN_BLOCKS && blocks <= 1e9 && blocks == rint(blocks)))
         status = kg_fail(ret_error, KG_EINVAL, "n_blocks: %g", blocks);
     if (!status)
-        status = read_by_judge(object, "sd", floor->sd, ret_error);
+        status = read_by_quantity(object, "sd", floor->sd, ret_error);
     if (!status)
-        status = read_by_judge(object, "floor_pct", floor->floor_pct, ret_error);
+        status = read_by_quantity(object, "floor_pct", floor->floor_pct, ret_error);
     if (!status)
         status = kg_json_number(object, "detectable_pct", &floor->detectable_pct, ret_error);
     if (!status && !(floor->detectable_pct >= 0))
@@ -197,11 +198,11 @@ static void add_short(cJSON *object, const char *name, double value)
     cJSON_AddItemToObject(object, name, cJSON_CreateRaw(text));
 }
 
-static void add_by_judge(cJSON *object, const char *name, const double values[KG_JUDGES])
+static void add_by_quantity(cJSON *object, const char *name, const double values[KG_QUANTITIES])
 {
     cJSON *group = cJSON_AddObjectToObject(object, name);
-    for (int i = 0; i < KG_JUDGES; i++)
-        add_short(group, judge_names[i], values[i]);
+    for (int i = 0; i < KG_QUANTITIES; i++)
+        add_short(group, quantity_names[i], values[i]);
 }
 
 static char *floor_text(const struct kg_floor *floor)
@@ -211,8 +212,8 @@ static char *floor_text(const struct kg_floor *floor)
         cJSON_AddStringToObject(object, texts[i].name, (const char *)floor + texts[i].offset);
     add_short(object, "window_us", floor->contract.window_us);
     cJSON_AddNumberToObject(object, "n_blocks", floor->n_blocks);
-    add_by_judge(object, "sd", floor->sd);
-    add_by_judge(object, "floor_pct", floor->floor_pct);
+    add_by_quantity(object, "sd", floor->sd);
+    add_by_quantity(object, "floor_pct", floor->floor_pct);
     add_short(object, "detectable_pct", floor->detectable_pct);
     char *text = cJSON_PrintUnformatted(object);
     cJSON_Delete(object);

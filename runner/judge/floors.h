@@ -18,9 +18,9 @@ struct kg_floor {
     struct kg_contract contract;
     char date[32]; /* ISO 8601, UTC */
     int n_blocks;
-    double sd[KG_JUDGES]; /* by enum kg_judge: between blocks, of logarithms; 0: not measured */
+    double sd[KG_QUANTITIES]; /* by enum kg_quantity: between blocks, of logarithms; 0: not measured */
     /* Two of it in per cent, and at least what kg_golden_floor_pct says; 0: not measured. */
-    double floor_pct[KG_JUDGES];
+    double floor_pct[KG_QUANTITIES];
     double detectable_pct; /* smallest change that --against finds at 99%, its threshold half of that; 0: not found */
 };
 

@@ -60,7 +60,7 @@ static int check_blessable(const struct kg_result *result, kg_error *ret_error)
 static int refuse_unsteady(const struct kg_golden *golden, const char *id, double spread, double limit,
                            kg_error *ret_error)
 {
-    bool raw = golden->judge == KG_JUDGE_RAW;
+    bool raw = golden->quantity == KG_QUANTITY_RAW;
     const double *blocks = raw ? golden->blocks_us : golden->blocks_ratio;
     char figures[200] = "";
     for (int i = 0, used = 0; i < golden->n_blocks && used < (int)sizeof figures - 16; i++)
@@ -111,12 +111,12 @@ int kg_golden_of_result(const struct kg_result *result, const char *key, const s
     double spread = spread_pct(golden.blocks_us, golden.n_blocks), limit = cpu ? UNSTEADY_CPU_PCT : UNSTEADY_CUDA_PCT;
     double ratio_spread = golden.anchor[0] ? spread_pct(golden.blocks_ratio, golden.n_blocks) : INFINITY;
     if (golden.anchor[0] && (cpu || ratio_spread < spread)) {
-        golden.judge = KG_JUDGE_RATIO;
+        golden.quantity = KG_QUANTITY_RATIO;
         spread = ratio_spread;
     }
     if (!(spread <= limit))
         return refuse_unsteady(&golden, result->id, spread, limit, ret_error);
-    golden.floor_pct = kg_golden_floor_pct(golden.judge == KG_JUDGE_RAW ? golden.blocks_us : golden.blocks_ratio,
+    golden.floor_pct = kg_golden_floor_pct(golden.quantity == KG_QUANTITY_RAW ? golden.blocks_us : golden.blocks_ratio,
                                            golden.n_blocks, result->of.kind);
     golden.best = kg_golden_as_best(&golden);
     *ret_golden = golden;

@@ -46,7 +46,7 @@ struct kg_golden {
     char anchor_identity[1024];
     double anchor_p50_us;
     double blocks_ratio[KG_MAX_BLOCKS]; /* case / anchor by block */
-    enum kg_judge judge;
+    enum kg_quantity quantity;
     double floor_pct;    /* noise of this case between blocks, of the judged quantity: kg_golden_floor_pct */
     struct kg_best best; /* on the golden's card never over p50_us, elsewhere with its anchor never over its ratio */
     struct kg_contract contract;

@@ -68,7 +68,7 @@ static const struct group {
     { "provenance", provenance_members, COUNT(provenance_members), COUNT(provenance_members), false },
 };
 
-static const char *const judge_names[] = { [KG_JUDGE_RAW] = "raw", [KG_JUDGE_RATIO] = "ratio" };
+static const char *const quantity_names[] = { [KG_QUANTITY_RAW] = "raw", [KG_QUANTITY_RATIO] = "ratio" };
 
 /* ---- writing --------------------------------------------------------------------------------------------------- */
 
@@ -126,7 +126,7 @@ struct cJSON *kg_golden_to_json(const struct kg_golden *golden)
     if (!object)
         return NULL;
     bool ok = add_members(object, head_members, COUNT(head_members), golden) &&
-              add(object, "judge", cJSON_CreateString(judge_names[golden->judge])) &&
+              add(object, "judge", cJSON_CreateString(quantity_names[golden->quantity])) &&
               add_array(object, "blocks_us", golden->blocks_us, golden->n_blocks) &&
               (!with_anchor || add_array(object, "blocks_ratio", golden->blocks_ratio, golden->n_blocks));
     for (size_t i = 0; i < COUNT(groups) && ok; i++) {
@@ -223,7 +223,7 @@ static int read_judge(const cJSON *object, struct kg_golden *golden, kg_error *r
         return status;
     if (strcmp(text, "raw") && strcmp(text, "ratio"))
         return kg_fail(ret_error, KG_EINVAL, "member 'judge' is neither raw nor ratio");
-    golden->judge = strcmp(text, "raw") ? KG_JUDGE_RATIO : KG_JUDGE_RAW;
+    golden->quantity = strcmp(text, "raw") ? KG_QUANTITY_RATIO : KG_QUANTITY_RAW;
     return 0;
 }
 
@@ -280,7 +280,7 @@ static int check_whole(const struct kg_golden *golden, bool with_ratios, int n_r
         return kg_fail(ret_error, KG_EINVAL, "p50_us %g is not the median of blocks_us, %g", golden->p50_us, median);
     if (with_ratios && n_ratios != golden->n_blocks)
         return kg_fail(ret_error, KG_EINVAL, "%d values in blocks_ratio, %d in blocks_us", n_ratios, golden->n_blocks);
-    if (!with_ratios && golden->judge == KG_JUDGE_RATIO)
+    if (!with_ratios && golden->quantity == KG_QUANTITY_RATIO)
         return kg_fail(ret_error, KG_EINVAL, "judged by ratio, but without an anchor");
     return check_best(golden, ret_error);
 }

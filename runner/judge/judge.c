@@ -95,15 +95,15 @@ static bool anchor_hides(const struct kg_result *result, const struct kg_golden 
 
 /* ---- questions ------------------------------------------------------------------------------------------------- */
 
-static void ask(const struct kg_result *result, const struct kg_policy *policy, enum kg_judge judge,
+static void ask(const struct kg_result *result, const struct kg_policy *policy, enum kg_quantity quantity,
                 struct question *ret_question)
 {
     const struct kg_block *first = &result->blocks[0];
     for (int i = 0; i < result->n_blocks; i++) {
         const struct kg_block *block = &result->blocks[i];
-        ret_question->logs[i] = judge == KG_JUDGE_RAW     ? log(block->p50_us)
-                                : judge == KG_JUDGE_RATIO ? block->log_ratio
-                                                          : block->log_against;
+        ret_question->logs[i] = quantity == KG_QUANTITY_RAW     ? log(block->p50_us)
+                                : quantity == KG_QUANTITY_RATIO ? block->log_ratio
+                                                                : block->log_against;
     }
     ret_question->criteria = (struct kg_criteria){
         .golden = ret_question->golden_logs,
@@ -122,28 +122,28 @@ struct kg_prior kg_judge_golden_prior(double floor_pct, int n_golden)
 
 /* The floor holds what no number of blocks averages away, so it is the largest that is known. */
 static void ask_golden(const struct kg_result *result, const struct kg_golden *golden, const struct kg_policy *policy,
-                       enum kg_judge judge, bool same_card, struct question *ret_question)
+                       enum kg_quantity quantity, bool same_card, struct question *ret_question)
 {
-    const double *blocks = judge == KG_JUDGE_RATIO ? golden->blocks_ratio : golden->blocks_us;
-    const struct kg_prior *measured = &policy->machine_prior[judge];
+    const double *blocks = quantity == KG_QUANTITY_RATIO ? golden->blocks_ratio : golden->blocks_us;
+    const struct kg_prior *measured = &policy->machine_prior[quantity];
     double floor_pct = golden->floor_pct;
-    if (judge != golden->judge) /* the golden's floor is of the other quantity */
+    if (quantity != golden->quantity) /* the golden's floor is of the other quantity */
         floor_pct = fmax(floor_pct, kg_golden_floor_pct(blocks, golden->n_blocks, result->of.kind));
     struct kg_prior prior = kg_judge_golden_prior(floor_pct, golden->n_blocks);
 
-    ask(result, policy, judge, ret_question);
+    ask(result, policy, quantity, ret_question);
     struct kg_criteria *criteria = &ret_question->criteria;
     criteria->n_golden = golden->n_blocks;
     for (int i = 0; i < golden->n_blocks; i++)
         ret_question->golden_logs[i] = log(blocks[i]);
     criteria->prior = measured->blocks > 0 && measured->sd > prior.sd ? *measured : prior;
-    criteria->floor_pct = fmax(floor_pct, policy->machine_floor_pct[judge]);
+    criteria->floor_pct = fmax(floor_pct, policy->machine_floor_pct[quantity]);
     if (same_card)
         return;
-    if (judge == KG_JUDGE_RATIO)
+    if (quantity == KG_QUANTITY_RATIO)
         criteria->floor_pct = fmax(criteria->floor_pct, KG_CARD_RATIO_FLOOR_PCT);
     criteria->threshold_pct =
-        fmax(criteria->threshold_pct, judge == KG_JUDGE_RATIO ? criteria->floor_pct : KG_CARD_SPREAD_PCT);
+        fmax(criteria->threshold_pct, quantity == KG_QUANTITY_RATIO ? criteria->floor_pct : KG_CARD_SPREAD_PCT);
 }
 
 struct kg_prior kg_judge_class_prior(enum kg_device_kind kind, double time_us)
@@ -154,12 +154,12 @@ struct kg_prior kg_judge_class_prior(enum kg_device_kind kind, double time_us)
 
 static void ask_baseline(const struct kg_result *result, const struct kg_policy *policy, struct question *ret_question)
 {
-    const struct kg_prior *measured = &policy->machine_prior[KG_JUDGE_AGAINST];
-    ask(result, policy, KG_JUDGE_AGAINST, ret_question);
+    const struct kg_prior *measured = &policy->machine_prior[KG_QUANTITY_AGAINST];
+    ask(result, policy, KG_QUANTITY_AGAINST, ret_question);
     struct kg_criteria *criteria = &ret_question->criteria;
     criteria->prior =
         measured->blocks > 0 ? *measured : kg_judge_class_prior(result->of.kind, result->blocks[0].baseline_p50_us);
-    criteria->floor_pct = fmax(pct_of_log(2 * criteria->prior.sd), policy->machine_floor_pct[KG_JUDGE_AGAINST]);
+    criteria->floor_pct = fmax(pct_of_log(2 * criteria->prior.sd), policy->machine_floor_pct[KG_QUANTITY_AGAINST]);
 }
 
 /* ---- answers --------------------------------------------------------------------------------------------------- */
@@ -167,7 +167,7 @@ static void ask_baseline(const struct kg_result *result, const struct kg_policy 
 /* A threshold under what this machine can tell is a wish, and passing it would be luck. */
 static bool refuse_threshold(struct kg_result *result, const struct kg_policy *policy)
 {
-    double floor_pct = policy->machine_floor_pct[result->judgement.judge];
+    double floor_pct = policy->machine_floor_pct[result->judgement.quantity];
     if (!(policy->threshold_pct < floor_pct))
         return false;
     kg_reason_add(result, "threshold %g%% is under this machine's floor of %.2g%% for this case (kgate selfcheck)",
@@ -219,7 +219,7 @@ static enum kg_verdict answer(struct kg_result *result, const struct question *q
 /* Evidence on the cause of a slower time; nothing where one of the two has no identity. */
 static void add_identity(struct kg_result *result, const char *other_identity)
 {
-    bool against = result->judgement.judge == KG_JUDGE_AGAINST;
+    bool against = result->judgement.quantity == KG_QUANTITY_AGAINST;
     if (result->judgement.same_code)
         kg_reason_add(result, ", same code as the %s: environment", against ? "baseline" : "golden");
     else if (result->identity[0] && other_identity[0])
@@ -241,7 +241,7 @@ static bool ask_best(const struct kg_result *result, const struct kg_golden *gol
     if (!by_raw && (!kg_best_same_anchor(best, &own) ||
                     refuse_ratio(result, golden, policy, is_card(policy, golden->provenance.uuid), why, sizeof why)))
         return false;
-    ask_golden(result, golden, policy, by_raw ? KG_JUDGE_RAW : KG_JUDGE_RATIO, by_raw, ret_question);
+    ask_golden(result, golden, policy, by_raw ? KG_QUANTITY_RAW : KG_QUANTITY_RATIO, by_raw, ret_question);
     ret_question->golden_logs[0] = log(by_raw ? best->p50_us : best->ratio);
     criteria->n_golden = 1;
     const double budget_pct = by_raw ? policy->creep_pct : fmax(policy->creep_pct, KG_CARD_CREEP_PCT);
@@ -297,16 +297,17 @@ static bool choose_judge(struct kg_result *result, const struct kg_golden *golde
                          bool same_card, char *ret_note, size_t size)
 {
     bool cpu = result->of.kind == KG_CPU, only_ratio = !same_card || (cpu && golden->anchor[0]);
-    result->judgement.judge = only_ratio ? KG_JUDGE_RATIO : golden->judge;
+    result->judgement.quantity = only_ratio ? KG_QUANTITY_RATIO : golden->quantity;
     ret_note[0] = 0;
-    if (result->judgement.judge != KG_JUDGE_RATIO || !refuse_ratio(result, golden, policy, same_card, ret_note, size))
+    if (result->judgement.quantity != KG_QUANTITY_RATIO ||
+        !refuse_ratio(result, golden, policy, same_card, ret_note, size))
         return true;
     if (only_ratio && (cpu || golden->anchor[0])) {
         kg_reason_add(result, "%s can be compared by ratio only, and %s",
                       same_card ? "a CPU's time" : "the golden of another card", ret_note);
         return false;
     }
-    result->judgement.judge = KG_JUDGE_RAW;
+    result->judgement.quantity = KG_QUANTITY_RAW;
     return true;
 }
 
@@ -324,10 +325,10 @@ static enum kg_verdict judge_golden(struct kg_result *result, const struct kg_go
     if (!choose_judge(result, golden, policy, same_card, note, sizeof note) || refuse_threshold(result, policy))
         return KG_UNGATED;
 
-    ask_golden(result, golden, policy, judgement->judge, same_card, &question);
+    ask_golden(result, golden, policy, judgement->quantity, same_card, &question);
     enum kg_verdict verdict = answer(result, &question, &decision);
     *ret_more = decision.wanted > 0;
-    if ((verdict == KG_PASS || verdict == KG_FAST) && cpu && same_card && judgement->judge == KG_JUDGE_RATIO &&
+    if ((verdict == KG_PASS || verdict == KG_FAST) && cpu && same_card && judgement->quantity == KG_QUANTITY_RATIO &&
         anchor_hides(result, golden, policy)) {
         kg_reason_add(result, "; the anchor itself reads %+.0f%%: this machine is slower, or both are; --against tells",
                       pct_of_log(anchor_change(result, golden)));
@@ -354,7 +355,7 @@ static enum kg_verdict judge_against(struct kg_result *result, const struct kg_p
     double baselines[KG_MAX_BLOCKS];
     for (int i = 0; i < result->n_blocks; i++)
         baselines[i] = result->blocks[i].baseline_p50_us;
-    result->judgement.judge = KG_JUDGE_AGAINST;
+    result->judgement.quantity = KG_QUANTITY_AGAINST;
     result->judgement.golden_us = kg_median(baselines, (size_t)result->n_blocks);
     result->judgement.same_code = result->identity[0] && !strcmp(result->identity, result->baseline_identity);
     if (refuse_threshold(result, policy))

@@ -23,9 +23,10 @@ void kg_reason_add_time(struct kg_result *result)
     int digits = judgement->threshold_pct < 1 || judgement->margin_pct < 0.05 ? 2 : 1;
     double p50_us = result->time_us.p50;
     kg_reason_add(result, "p50 %.*f us, %s %.*f us (%s%+.*f%% ±%.*f, threshold %g%%)", kg_reason_digits(p50_us), p50_us,
-                  judgement->judge == KG_JUDGE_AGAINST ? "baseline" : "golden", kg_reason_digits(judgement->golden_us),
-                  judgement->golden_us, judgement->judge == KG_JUDGE_RATIO ? "ratio to the anchor " : "", digits,
-                  judgement->change_pct, digits, judgement->margin_pct, judgement->threshold_pct);
+                  judgement->quantity == KG_QUANTITY_AGAINST ? "baseline" : "golden",
+                  kg_reason_digits(judgement->golden_us), judgement->golden_us,
+                  judgement->quantity == KG_QUANTITY_RATIO ? "ratio to the anchor " : "", digits, judgement->change_pct,
+                  digits, judgement->margin_pct, judgement->threshold_pct);
 }
 
 static void add_figure(struct kg_result *result, const char *name, double value, double limit)
@@ -37,19 +38,19 @@ void kg_reason_add_gates(struct kg_result *result)
 {
     static const kg_gates none = { 0 };
     const kg_gates *gates = result->of.suite ? &result->of.suite->gates : &none;
-    const struct kg_figures *figures = &result->figures;
+    const struct kg_comparison *comparison = &result->comparison;
     if (!result->marks.finite)
-        kg_reason_add(result, "%llu of %llu elements not finite", (unsigned long long)figures->nonfinite,
-                      (unsigned long long)figures->count);
-    if (figures->unwritten)
+        kg_reason_add(result, "%llu of %llu elements not finite", (unsigned long long)comparison->nonfinite,
+                      (unsigned long long)comparison->count);
+    if (comparison->unwritten)
         kg_reason_add(result, "%s%llu elements never written", result->reason[0] ? ", " : "",
-                      (unsigned long long)figures->unwritten);
+                      (unsigned long long)comparison->unwritten);
     if (!result->marks.max_abs)
-        add_figure(result, "max_abs", figures->max_abs, gates->max_abs);
+        add_figure(result, "max_abs", comparison->max_abs, gates->max_abs);
     if (!result->marks.mean_abs)
-        add_figure(result, "mean_abs", figures->mean_abs, gates->mean_abs);
+        add_figure(result, "mean_abs", comparison->mean_abs, gates->mean_abs);
     if (!result->marks.bad_pct)
-        add_figure(result, "bad_pct", figures->bad_pct, gates->bad_pct);
+        add_figure(result, "bad_pct", comparison->bad_pct, gates->bad_pct);
     if (!result->marks.rel_l2)
-        add_figure(result, "rel_l2", figures->rel_l2, gates->rel_l2);
+        add_figure(result, "rel_l2", comparison->rel_l2, gates->rel_l2);
 }

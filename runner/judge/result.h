@@ -74,7 +74,7 @@ struct kg_block {
     double log_ratio;       /* the same of log(case / anchor) over neighbouring windows; 0: no anchor */
     double baseline_p50_us; /* the same of the baseline; 0: none */
     double log_against;     /* the same of log(case / baseline); 0: none */
-    double planted_pct;     /* selfcheck: the case once more, its windows longer by this; 0: no such lane */
+    double planted_pct;     /* selfcheck: the case once more, its windows longer by this; 0: no such arm */
     double planted_p50_us;
     double log_planted; /* the same of log(planted case / baseline) */
     double span_us;     /* host's clock from the first window, of the warm-up, to the end of the last */
@@ -84,12 +84,12 @@ struct kg_block {
     struct kg_device_state before, after;                         /* while the first and the last windows run */
 };
 
-enum kg_judge { KG_JUDGE_RAW, KG_JUDGE_RATIO, KG_JUDGE_AGAINST, KG_JUDGES };
+enum kg_quantity { KG_QUANTITY_RAW, KG_QUANTITY_RATIO, KG_QUANTITY_AGAINST, KG_QUANTITIES };
 
 /* How the time was judged. */
 struct kg_judgement {
     bool judged;
-    enum kg_judge judge;
+    enum kg_quantity quantity;
     /* What p50_us was compared with, or could not be (RATIO: the golden's p50, for display; AGAINST: the baseline's).
      * 0: there is none. */
     double golden_us;
@@ -111,7 +111,7 @@ struct kg_result {
     char note[600];      /* reason of a skip or an error; for KG_DEFERRED where its time is */
 
     bool compared;
-    struct kg_figures figures;
+    struct kg_comparison comparison;
     struct kg_gate_marks marks;
     uint64_t output_digest;
 

@@ -16,10 +16,10 @@ struct kg_policy {
     bool against;       /* the baseline's blocks judge; goldens judge no time */
     bool is_cpu_anchor; /* judges the others by ratio; its own absolute time travels badly, so no golden judges it */
     const char *xfail;  /* reason of the row that says it must fail; NULL: none */
-    /* By enum kg_judge: noise of this case as kgate selfcheck measured it on this machine. Blocks 0, floor 0: not
+    /* By enum kg_quantity: noise of this case as kgate selfcheck measured it on this machine. Blocks 0, floor 0: not
      * measured. */
-    struct kg_prior machine_prior[KG_JUDGES];
-    double machine_floor_pct[KG_JUDGES];
+    struct kg_prior machine_prior[KG_QUANTITIES];
+    double machine_floor_pct[KG_QUANTITIES];
 };
 
 /* Sets verdict, reason and judgement of the result. `golden` NULL: none. Returns true when more blocks could still

@@ -1,4 +1,4 @@
-/* measure.h -- one timing block: a case and what stands beside it, in windows of balanced random order. */
+/* block.h -- one timing block: a case and what stands beside it, in windows of balanced random order. */
 #ifndef KG_MEASURE_H
 #define KG_MEASURE_H
 
@@ -7,32 +7,31 @@
 
 /* Who takes part in a block. */
 enum {
-    KG_LANE_CASE,
-    KG_LANE_BASELINE, /* the same case of another build */
-    KG_LANE_ANCHOR,
-    KG_LANE_PLANTED, /* selfcheck: the case once more, its windows made longer */
-    KG_LANES
+    KG_ARM_CASE,
+    KG_ARM_BASELINE, /* the same case of another build */
+    KG_ARM_ANCHOR,
+    KG_ARM_PLANTED, /* selfcheck: the case once more, its windows made longer */
+    KG_ARMS
 };
 
-struct kg_lane;
+struct kg_arm;
 
 /* Between the last timed window and the end of the block, while the windows are still there. `baseline`: NULL without
  * one. */
 struct kg_interlude {
-    int (*call)(void *argument, kg_context *context, struct kg_lane *lane, struct kg_lane *baseline,
-                kg_error *ret_error);
+    int (*call)(void *argument, kg_context *context, struct kg_arm *arm, struct kg_arm *baseline, kg_error *ret_error);
     void *argument;
 };
 
 /* Fills everything of the block but `round`. Samples are owned by the block: free() its arrays. Subjects other than the
- * case may be NULL; KG_TIMER_EVENT uses case and baseline only. With a planted subject the windows of all end with a
+ * case may be NULL; KG_TIMER_EVENT uses case and baseline only. With a planted prepared the windows of all end with a
  * spin, so that only its length differs. `order_seed` makes the order of windows reproducible. `interlude` may be NULL.
  */
-int kg_measure_block(kg_context *context, struct kg_subject *const subjects[KG_LANES], double planted_pct,
+int kg_measure_block(kg_context *context, struct kg_prepared *const prepared[KG_ARMS], double planted_pct,
                      const struct kg_timing *timing, uint64_t order_seed, const struct kg_interlude *interlude,
                      struct kg_block *ret_block, kg_error *ret_error);
 
-/* Mean over `places` of the median of values[place], values[place + places], …; NAN for no values. Pure. */
-double kg_mean_of_medians(const double *values, size_t count, size_t places);
+/* Mean over `sets` of the median of values[set], values[set + sets], …; NAN for no values. Pure. */
+double kg_mean_of_medians(const double *values, size_t count, size_t sets);
 
 #endif

@@ -121,7 +121,7 @@ int kg_fixture_reference(struct kg_fixture *fixture, kg_error *ret_error)
 }
 
 /* Weighted by the number of elements; the worst element is the worst of all, indices counted through the outputs. */
-static void merge(struct kg_figures *all, const struct kg_figures *one)
+static void merge(struct kg_comparison *all, const struct kg_comparison *one)
 {
     double n = (double)all->count, m = (double)one->count, total = n + m;
     bool worse =
@@ -143,13 +143,13 @@ static void merge(struct kg_figures *all, const struct kg_figures *one)
     all->bad_pct = 100.0 * (double)all->bad / total;
 }
 
-int kg_fixture_compare(struct kg_fixture *fixture, const struct kg_buffers *got, struct kg_figures *ret_figures,
+int kg_fixture_compare(struct kg_fixture *fixture, const struct kg_buffers *got, struct kg_comparison *ret_comparison,
                        kg_error *ret_error)
 {
-    struct kg_figures all = { 0 };
+    struct kg_comparison all = { 0 };
     int status = kg_fixture_reference(fixture, ret_error);
     for (int i = 0, o = 0; i < got->count && !status; i++) {
-        struct kg_figures one = { 0 };
+        struct kg_comparison one = { 0 };
         if (got->tensors[i].role != KG_OUTPUT)
             continue;
         status = fixture->context->ops->compare(fixture->context, &got->tensors[i], &fixture->expected.tensors[o++],
@@ -157,6 +157,6 @@ int kg_fixture_compare(struct kg_fixture *fixture, const struct kg_buffers *got,
         merge(&all, &one);
     }
     if (!status)
-        *ret_figures = all;
+        *ret_comparison = all;
     return status;
 }

@@ -27,7 +27,7 @@ int kg_fixture_admits(const struct kg_fixture *fixture, const struct kg_case *ca
 int kg_fixture_reference(struct kg_fixture *fixture, kg_error *ret_error);
 
 /* Compares a set's outputs with the reference; several outputs are summed up into one set of figures. */
-int kg_fixture_compare(struct kg_fixture *fixture, const struct kg_buffers *got, struct kg_figures *ret_figures,
+int kg_fixture_compare(struct kg_fixture *fixture, const struct kg_buffers *got, struct kg_comparison *ret_comparison,
                        kg_error *ret_error);
 
 #endif

@@ -1,29 +1,29 @@
-/* order.c -- a permutation is its number in the factorial system: digit i picks among the lanes not yet placed. */
+/* order.c -- a permutation is its number in the factorial system: digit i picks among the arms not yet placed. */
 #include "measure/order.h"
 
 #include "base/random.h"
 
-int kg_order_permutations(int lanes)
+int kg_order_permutations(int arms)
 {
     int count = 1;
-    for (int i = 2; i <= lanes; i++)
+    for (int i = 2; i <= arms; i++)
         count *= i;
     return count;
 }
 
-int kg_order_lane(int lanes, int permutation, int position)
+int kg_order_arm(int arms, int permutation, int position)
 {
-    int left[KG_ORDER_LANES];
-    for (int i = 0; i < lanes; i++)
+    int left[KG_ORDER_ARMS];
+    for (int i = 0; i < arms; i++)
         left[i] = i;
     for (int place = 0;; place++) {
-        const int others = kg_order_permutations(lanes - place - 1);
+        const int others = kg_order_permutations(arms - place - 1);
         const int pick = permutation / others;
-        const int lane = left[pick];
+        const int arm = left[pick];
         if (place == position)
-            return lane;
+            return arm;
         permutation %= others;
-        for (int i = pick; i + 1 < lanes - place; i++)
+        for (int i = pick; i + 1 < arms - place; i++)
             left[i] = left[i + 1];
     }
 }
@@ -39,10 +39,10 @@ static void shuffle(uint64_t seed, uint8_t *items, int count)
     }
 }
 
-void kg_order_balanced(uint64_t seed, int lanes, uint8_t *ret_permutations, int count)
+void kg_order_balanced(uint64_t seed, int arms, uint8_t *ret_permutations, int count)
 {
     uint8_t all[KG_ORDER_PERMUTATIONS];
-    const int n = kg_order_permutations(lanes);
+    const int n = kg_order_permutations(arms);
     for (int i = 0; i < n; i++)
         all[i] = (uint8_t)i;
     shuffle(kg_mix64(seed), all, n);

@@ -1,4 +1,4 @@
-/* subject.c -- prepare, launch and release of one backend on one fixture. */
+/* prepared.c -- prepare, launch and release of one backend on one fixture. */
 #include "measure/prepared.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "measure/order.h"
 
 /* Tensors of set `at`; with its workspace after them, in `room`. */
-static const kg_tensor *call_tensors(const struct kg_subject *s, int at, kg_tensor room[KG_MAX_TENSORS + 1])
+static const kg_tensor *call_tensors(const struct kg_prepared *s, int at, kg_tensor room[KG_MAX_TENSORS + 1])
 {
     const struct kg_buffers *set = &s->ring[at];
     if (!s->workspaces)
@@ -17,33 +17,33 @@ static const kg_tensor *call_tensors(const struct kg_subject *s, int at, kg_tens
     return room;
 }
 
-int kg_subject_launch(void *subject, int index, void *stream, kg_error *ret_error)
+int kg_prepared_launch(void *prepared, int index, void *stream, kg_error *ret_error)
 {
-    struct kg_subject *s = subject;
+    struct kg_prepared *s = prepared;
     kg_tensor room[KG_MAX_TENSORS + 1];
     (void)index;
-    const int at = (int)(s->place % (unsigned)s->n_ring);
+    const int at = (int)(s->set % (unsigned)s->n_ring);
     s->n_used = at < s->n_used ? s->n_used : at + 1;
-    s->place += s->rotates;
+    s->set += s->rotates;
     int status = s->backend->launch(s->backend, s->state, call_tensors(s, at, room), stream, ret_error);
     s->failed = s->failed || status;
     return status;
 }
 
-int kg_subject_check_workspace(const struct kg_subject *subject, int at, kg_error *ret_error)
+int kg_prepared_check_workspace(const struct kg_prepared *prepared, int at, kg_error *ret_error)
 {
     uint64_t digest = 0;
-    int status = subject->workspaces ? kg_buffers_check_guards(&subject->workspaces[at], ret_error) : KG_OK;
-    if (status || !subject->backend->stage)
+    int status = prepared->workspaces ? kg_buffers_check_guards(&prepared->workspaces[at], ret_error) : KG_OK;
+    if (status || !prepared->backend->stage)
         return status;
-    status = kg_buffers_digest(&subject->workspaces[at], KG_WORKSPACE, &digest, ret_error);
-    if (!status && digest != subject->staged_digest)
+    status = kg_buffers_digest(&prepared->workspaces[at], KG_WORKSPACE, &digest, ret_error);
+    if (!status && digest != prepared->staged_digest)
         status = kg_fail(ret_error, KG_EDEVICE, "the workspace does not hold what was staged");
     return status;
 }
 
 /* `first`: its digest is what the others are held to. */
-static int stage(struct kg_subject *s, kg_context *context, int at, bool first, kg_error *ret_error)
+static int stage(struct kg_prepared *s, kg_context *context, int at, bool first, kg_error *ret_error)
 {
     kg_tensor room[KG_MAX_TENSORS + 1];
     if (!s->backend->stage)
@@ -55,39 +55,39 @@ static int stage(struct kg_subject *s, kg_context *context, int at, bool first, 
     if (!status && first)
         status = kg_buffers_digest(&s->workspaces[at], KG_WORKSPACE, &s->staged_digest, ret_error);
     if (!status)
-        status = kg_subject_check_workspace(s, at, ret_error);
+        status = kg_prepared_check_workspace(s, at, ret_error);
     s->failed = s->failed || status;
     return status;
 }
 
-static void drop_workspaces(struct kg_subject *subject, int count)
+static void drop_workspaces(struct kg_prepared *prepared, int count)
 {
-    for (int i = 0; subject->workspaces && !subject->borrows && i < count; i++)
-        kg_buffers_done(&subject->workspaces[i]);
-    if (!subject->borrows)
-        free(subject->workspaces);
-    subject->workspaces = NULL;
+    for (int i = 0; prepared->workspaces && !prepared->borrows && i < count; i++)
+        kg_buffers_done(&prepared->workspaces[i]);
+    if (!prepared->borrows)
+        free(prepared->workspaces);
+    prepared->workspaces = NULL;
 }
 
-static int new_workspaces(struct kg_subject *subject, size_t count, kg_error *ret_error)
+static int new_workspaces(struct kg_prepared *prepared, size_t count, kg_error *ret_error)
 {
-    if (!subject->workspace_bytes)
+    if (!prepared->workspace_bytes)
         return KG_OK;
-    subject->workspaces = calloc(count, sizeof *subject->workspaces);
-    return subject->workspaces ? KG_OK : kg_fail(ret_error, KG_ENOMEM, "out of memory for %zu workspaces", count);
+    prepared->workspaces = calloc(count, sizeof *prepared->workspaces);
+    return prepared->workspaces ? KG_OK : kg_fail(ret_error, KG_ENOMEM, "out of memory for %zu workspaces", count);
 }
 
-static int fill_workspace(struct kg_subject *subject, kg_context *context, size_t at, kg_error *ret_error)
+static int fill_workspace(struct kg_prepared *prepared, kg_context *context, size_t at, kg_error *ret_error)
 {
-    if (!subject->workspaces)
+    if (!prepared->workspaces)
         return KG_OK;
     const kg_tensor tensor = { .name = "the workspace",
                                .dtype = KG_F32,
                                .role = KG_WORKSPACE,
                                .rank = 1,
-                               .dims = { (int64_t)((subject->workspace_bytes + 3) / 4) } };
-    int status = kg_buffers_new(context, &tensor, 1, &subject->workspaces[at], ret_error);
-    return status ? status : kg_buffers_poison(&subject->workspaces[at], ret_error);
+                               .dims = { (int64_t)((prepared->workspace_bytes + 3) / 4) } };
+    int status = kg_buffers_new(context, &tensor, 1, &prepared->workspaces[at], ret_error);
+    return status ? status : kg_buffers_poison(&prepared->workspaces[at], ret_error);
 }
 
 /* Without prepare the state is the call itself, which must stay where it is. */
@@ -103,12 +103,12 @@ static int prepare(struct kg_host_state *host, const kg_backend *backend, kg_cal
     return KG_OK;
 }
 
-int kg_subject_new(struct kg_host_state *host, struct kg_fixture *fixture, const kg_backend *backend,
-                   const void *problem, const char *pin, struct kg_subject *ret_subject, kg_error *ret_error)
+int kg_prepared_new(struct kg_host_state *host, struct kg_fixture *fixture, const kg_backend *backend,
+                    const void *problem, const char *pin, struct kg_prepared *ret_prepared, kg_error *ret_error)
 {
-    struct kg_subject *s = ret_subject;
+    struct kg_prepared *s = ret_prepared;
     kg_context *context = fixture->context;
-    *s = (struct kg_subject){ .backend = backend, .ring = &fixture->buffers, .n_ring = 1 };
+    *s = (struct kg_prepared){ .backend = backend, .ring = &fixture->buffers, .n_ring = 1 };
     int status = KG_OK;
     if (backend->supports)
         status = backend->supports(backend, &context->device, problem, ret_error);
@@ -133,39 +133,39 @@ int kg_subject_new(struct kg_host_state *host, struct kg_fixture *fixture, const
         if (!status)
             status = stage(s, context, 0, true, ret_error);
         if (status) {
-            kg_subject_done(s);
+            kg_prepared_done(s);
             return status;
         }
     }
 out:
     if (status) {
         free(s->knobs);
-        *s = (struct kg_subject){ 0 };
+        *s = (struct kg_prepared){ 0 };
     }
     return status;
 }
 
-static void drop_ring(struct kg_subject *subject)
+static void drop_ring(struct kg_prepared *prepared)
 {
-    drop_workspaces(subject, subject->n_ring);
-    for (int i = 0; subject->own_ring && i < subject->n_ring; i++)
-        kg_buffers_done(&subject->own_ring[i]);
-    free(subject->own_ring);
-    subject->own_ring = NULL;
+    drop_workspaces(prepared, prepared->n_ring);
+    for (int i = 0; prepared->own_ring && i < prepared->n_ring; i++)
+        kg_buffers_done(&prepared->own_ring[i]);
+    free(prepared->own_ring);
+    prepared->own_ring = NULL;
 }
 
-void kg_subject_done(struct kg_subject *subject)
+void kg_prepared_done(struct kg_prepared *prepared)
 {
-    if (!subject->backend)
+    if (!prepared->backend)
         return;
-    if (subject->backend->release && subject->backend->prepare)
-        subject->backend->release(subject->backend, subject->state);
-    drop_ring(subject);
-    free(subject->knobs);
-    *subject = (struct kg_subject){ 0 };
+    if (prepared->backend->release && prepared->backend->prepare)
+        prepared->backend->release(prepared->backend, prepared->state);
+    drop_ring(prepared);
+    free(prepared->knobs);
+    *prepared = (struct kg_prepared){ 0 };
 }
 
-static size_t ring_sets(const struct kg_fixture *fixture, size_t workspace_bytes, bool cold, int placements)
+static size_t ring_sets(const struct kg_fixture *fixture, size_t workspace_bytes, bool cold, int most)
 {
     const kg_device *device = &fixture->context->device;
     const size_t set_bytes = kg_buffers_bytes(&fixture->buffers);
@@ -173,76 +173,77 @@ static size_t ring_sets(const struct kg_fixture *fixture, size_t workspace_bytes
         return (size_t)(2 * device->l2_bytes / set_bytes) + 2;
     const size_t sets =
         device->memory_bytes / 8 / (set_bytes + workspace_bytes); /* no more than an eighth of the memory */
-    return sets < 1 ? 1 : sets > (size_t)placements ? (size_t)placements : sets;
+    return sets < 1 ? 1 : sets > (size_t)most ? (size_t)most : sets;
 }
 
-static int new_ring(struct kg_subject *subject, struct kg_subject *owner, size_t sets, bool cold, kg_error *ret_error)
+static int new_ring(struct kg_prepared *prepared, struct kg_prepared *owner, size_t sets, bool cold,
+                    kg_error *ret_error)
 {
-    drop_workspaces(subject, subject->n_ring);
-    subject->borrows = owner && owner->workspace_bytes == subject->workspace_bytes && !owner->backend->stage &&
-                       !subject->backend->stage;
-    subject->own_ring = owner ? NULL : calloc(sets, sizeof *subject->own_ring);
-    subject->ring = owner ? owner->ring : subject->own_ring;
-    if (!subject->ring)
+    drop_workspaces(prepared, prepared->n_ring);
+    prepared->borrows = owner && owner->workspace_bytes == prepared->workspace_bytes && !owner->backend->stage &&
+                        !prepared->backend->stage;
+    prepared->own_ring = owner ? NULL : calloc(sets, sizeof *prepared->own_ring);
+    prepared->ring = owner ? owner->ring : prepared->own_ring;
+    if (!prepared->ring)
         return kg_fail(ret_error, KG_ENOMEM, "out of memory for a ring of %zu buffer sets", sets);
-    subject->n_ring = (int)sets;
-    subject->rotates = cold;
-    subject->place = 0;
-    subject->n_used = 0;
-    if (!subject->borrows)
-        return new_workspaces(subject, sets, ret_error);
-    subject->workspaces = owner->workspaces;
+    prepared->n_ring = (int)sets;
+    prepared->rotates = cold;
+    prepared->set = 0;
+    prepared->n_used = 0;
+    if (!prepared->borrows)
+        return new_workspaces(prepared, sets, ret_error);
+    prepared->workspaces = owner->workspaces;
     return KG_OK;
 }
 
-static int fill_set(const struct kg_fixture *fixture, struct kg_subject *subject, size_t at, kg_error *ret_error)
+static int fill_set(const struct kg_fixture *fixture, struct kg_prepared *prepared, size_t at, kg_error *ret_error)
 {
     int status = KG_OK;
-    if (subject->own_ring) {
-        struct kg_buffers *set = &subject->own_ring[at];
+    if (prepared->own_ring) {
+        struct kg_buffers *set = &prepared->own_ring[at];
         status = kg_buffers_new(fixture->context, fixture->buffers.tensors, fixture->buffers.count, set, ret_error);
         if (!status)
             status = kg_buffers_copy_inputs(set, &fixture->buffers, ret_error);
         if (!status)
             status = kg_buffers_poison(set, ret_error);
     }
-    return status || subject->borrows ? status : fill_workspace(subject, fixture->context, at, ret_error);
+    return status || prepared->borrows ? status : fill_workspace(prepared, fixture->context, at, ret_error);
 }
 
 /* Staged when all have their buffers, which one may share. */
-static int fill_sets(const struct kg_fixture *fixture, struct kg_subject *const *subjects, int n, size_t at,
+static int fill_sets(const struct kg_fixture *fixture, struct kg_prepared *const *prepared, int n, size_t at,
                      uint8_t order, kg_error *ret_error)
 {
     int status = KG_OK;
     for (int i = 0; i < n && !status; i++)
-        status = fill_set(fixture, subjects[kg_order_lane(n, order, i)], at, ret_error);
+        status = fill_set(fixture, prepared[kg_order_arm(n, order, i)], at, ret_error);
     for (int i = 0; i < n && !status; i++)
-        status = stage(subjects[i], fixture->context, (int)at, false, ret_error);
+        status = stage(prepared[i], fixture->context, (int)at, false, ret_error);
     return status;
 }
 
-static size_t largest_workspace(struct kg_subject *const *subjects, int count)
+static size_t largest_workspace(struct kg_prepared *const *prepared, int count)
 {
     size_t bytes = 0;
     for (int i = 0; i < count; i++)
-        if (subjects[i] && subjects[i]->workspace_bytes > bytes)
-            bytes = subjects[i]->workspace_bytes;
+        if (prepared[i] && prepared[i]->workspace_bytes > bytes)
+            bytes = prepared[i]->workspace_bytes;
     return bytes;
 }
 
-int kg_subjects_make_rings(struct kg_subject *const *subjects, int count, const struct kg_fixture *fixture,
+int kg_prepared_make_rings(struct kg_prepared *const *prepared, int count, const struct kg_fixture *fixture,
                            const struct kg_ring_plan *plan, kg_error *ret_error)
 {
-    struct kg_subject *there[KG_ORDER_LANES];
-    const size_t sets = ring_sets(fixture, largest_workspace(subjects, count), plan->cold, plan->placements);
+    struct kg_prepared *there[KG_ORDER_ARMS];
+    const size_t sets = ring_sets(fixture, largest_workspace(prepared, count), plan->cold, plan->sets);
     uint8_t *orders = malloc(sets);
     int n = 0, status = orders ? KG_OK : kg_fail(ret_error, KG_ENOMEM, "out of memory for buffer sets");
     for (int i = 0; i < count && !status; i++) {
-        if (!subjects[i])
+        if (!prepared[i])
             continue;
-        struct kg_subject *owner = n > 0 && plan->shared >> i & 1 ? there[0] : NULL;
-        there[n++] = subjects[i];
-        status = new_ring(subjects[i], owner, sets, plan->cold, ret_error);
+        struct kg_prepared *owner = n > 0 && plan->shared >> i & 1 ? there[0] : NULL;
+        there[n++] = prepared[i];
+        status = new_ring(prepared[i], owner, sets, plan->cold, ret_error);
     }
     if (!status)
         kg_order_balanced(plan->seed, n, orders, (int)sets);
@@ -252,30 +253,30 @@ int kg_subjects_make_rings(struct kg_subject *const *subjects, int count, const 
     return status;
 }
 
-int kg_subject_renew_sets(const struct kg_subject *subject, const struct kg_fixture *fixture, kg_error *ret_error)
+int kg_prepared_renew_sets(const struct kg_prepared *prepared, const struct kg_fixture *fixture, kg_error *ret_error)
 {
     int status = KG_OK;
-    for (int at = 0; at < subject->n_ring && !status; at++) {
-        const struct kg_buffers *set = &subject->ring[at];
+    for (int at = 0; at < prepared->n_ring && !status; at++) {
+        const struct kg_buffers *set = &prepared->ring[at];
         status = kg_buffers_copy_inputs(set, &fixture->buffers, ret_error);
         if (!status)
             status = kg_buffers_poison(set, ret_error);
         if (!status)
             status = kg_buffers_paint_guards(set, ret_error);
-        if (!status && subject->workspaces)
-            status = kg_buffers_paint_guards(&subject->workspaces[at], ret_error);
+        if (!status && prepared->workspaces)
+            status = kg_buffers_paint_guards(&prepared->workspaces[at], ret_error);
     }
     return status;
 }
 
-int kg_subject_exchange_inputs(struct kg_subject *subject, int first, int count, const struct kg_fixture *other,
-                               kg_error *ret_error)
+int kg_prepared_exchange_inputs(struct kg_prepared *prepared, int first, int count, const struct kg_fixture *other,
+                                kg_error *ret_error)
 {
     int status = KG_OK;
     for (int at = first; at < first + count && !status; at++) {
-        status = kg_buffers_copy_inputs(&subject->ring[at], &other->buffers, ret_error);
+        status = kg_buffers_copy_inputs(&prepared->ring[at], &other->buffers, ret_error);
         if (!status)
-            status = stage(subject, other->context, at, at == first, ret_error);
+            status = stage(prepared, other->context, at, at == first, ret_error);
     }
     return status ? status : other->context->ops->synchronize(other->context, ret_error);
 }

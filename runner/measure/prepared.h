@@ -1,12 +1,12 @@
-/* subject.h -- a prepared backend with the buffer sets that its calls rotate through: what is launched and timed. */
-#ifndef KG_SUBJECT_H
-#define KG_SUBJECT_H
+/* prepared.h -- a prepared backend with the buffer sets that its calls rotate through: what is launched and timed. */
+#ifndef KG_PREPARED_H
+#define KG_PREPARED_H
 
 #include "measure/fixture.h"
 #include "measure/host.h"
 #include "plan/module.h"
 
-struct kg_subject {
+struct kg_prepared {
     const kg_backend *backend;
     kg_call call;
     void *state;
@@ -14,48 +14,48 @@ struct kg_subject {
     kg_identity identity;
     const struct kg_buffers *ring; /* sets that calls are given */
     int n_ring;
-    bool rotates; /* every call takes the next set; otherwise all take set `place` */
-    unsigned place;
+    bool rotates; /* every call takes the next set; otherwise all take set `set` */
+    unsigned set;
     int n_used;                  /* leading sets that calls were given since the ring was made or measuring began */
-    struct kg_buffers *own_ring; /* freed with the subject; NULL while it uses the fixture's buffers */
+    struct kg_buffers *own_ring; /* freed with this; NULL while it uses the fixture's buffers */
     size_t workspace_bytes;
     struct kg_buffers *workspaces; /* one for each set of the ring; NULL: the backend wants none */
-    bool borrows;                  /* the ring's, which another subject frees */
+    bool borrows;                  /* the ring's, which another one frees */
     bool failed;                   /* one of its launches, or its staging, did */
     uint64_t staged_digest;        /* of every workspace that the backend staged: all sets have the same inputs */
 };
 
 /* Opens (once a worker) and prepares for `problem`, the fixture's own or another build's of it. KG_EUNSUPPORTED: the
  * backend's own reason. */
-int kg_subject_new(struct kg_host_state *host, struct kg_fixture *fixture, const kg_backend *backend,
-                   const void *problem, const char *pin, struct kg_subject *ret_subject, kg_error *ret_error);
-void kg_subject_done(struct kg_subject *subject);
+int kg_prepared_new(struct kg_host_state *host, struct kg_fixture *fixture, const kg_backend *backend,
+                    const void *problem, const char *pin, struct kg_prepared *ret_prepared, kg_error *ret_error);
+void kg_prepared_done(struct kg_prepared *prepared);
 
 struct kg_ring_plan {
     bool cold;       /* a ring larger than twice the last-level cache, walked call by call */
-    int placements;  /* warm: up to so many sets, one a window, since where buffers lie changes the time of a kernel */
-    unsigned shared; /* bit by index of the subjects that use the ring of the first */
+    int sets;        /* warm: up to so many sets, one a window, since where buffers lie changes the time of a kernel */
+    unsigned shared; /* bit by index of those that use the ring of the first */
     uint64_t seed;   /* draws for each set who is allocated first, so that nobody always gets the earlier addresses */
 };
 
-/* Fresh buffers for timing; NULL subjects are left out. Subjects that share a ring share its workspaces too where these
+/* Fresh buffers for timing; NULL prepared are left out. Subjects that share a ring share its workspaces too where these
  * are of one size and nobody stages; the first is then released after the others. */
-int kg_subjects_make_rings(struct kg_subject *const *subjects, int count, const struct kg_fixture *fixture,
+int kg_prepared_make_rings(struct kg_prepared *const *prepared, int count, const struct kg_fixture *fixture,
                            const struct kg_ring_plan *plan, kg_error *ret_error);
 
 /* Gives sets first..first+count of its own the inputs of another fixture of the same tensors, and stages them anew.
  * Outputs stay. */
-int kg_subject_exchange_inputs(struct kg_subject *subject, int first, int count, const struct kg_fixture *other,
-                               kg_error *ret_error);
+int kg_prepared_exchange_inputs(struct kg_prepared *prepared, int first, int count, const struct kg_fixture *other,
+                                kg_error *ret_error);
 
 /* All sets as they were when they were made, but for what is staged: the fixture's inputs, poisoned outputs, guards. */
-int kg_subject_renew_sets(const struct kg_subject *subject, const struct kg_fixture *fixture, kg_error *ret_error);
+int kg_prepared_renew_sets(const struct kg_prepared *prepared, const struct kg_fixture *fixture, kg_error *ret_error);
 
 /* The workspace that goes with set `at` of the ring. KG_EDEVICE: it was written past, or does not hold what was staged.
  */
-int kg_subject_check_workspace(const struct kg_subject *subject, int at, kg_error *ret_error);
+int kg_prepared_check_workspace(const struct kg_prepared *prepared, int at, kg_error *ret_error);
 
-/* A kg_launch_fn over a subject. */
-int kg_subject_launch(void *subject, int index, void *stream, kg_error *ret_error);
+/* A kg_launch_fn over a struct kg_prepared. */
+int kg_prepared_launch(void *prepared, int index, void *stream, kg_error *ret_error);
 
 #endif

@@ -6,91 +6,91 @@
 #define LEAST_SINGLES 8 /* one set is called alone so often */
 #define MOST_BEFORE 3   /* calls before the inputs are exchanged: a kernel that rests at every second to fourth call */
 
-static int check_surroundings(const struct kg_fixture *fixture, const struct kg_subject *subject, int at,
+static int check_surroundings(const struct kg_fixture *fixture, const struct kg_prepared *prepared, int at,
                               kg_error *ret_error)
 {
     uint64_t inputs = 0;
-    int status = kg_buffers_check_guards(&subject->ring[at], ret_error);
+    int status = kg_buffers_check_guards(&prepared->ring[at], ret_error);
     if (!status)
-        status = kg_subject_check_workspace(subject, at, ret_error);
+        status = kg_prepared_check_workspace(prepared, at, ret_error);
     if (!status)
-        status = kg_buffers_digest(&subject->ring[at], KG_INPUT, &inputs, ret_error);
+        status = kg_buffers_digest(&prepared->ring[at], KG_INPUT, &inputs, ret_error);
     if (!status && inputs != fixture->input_digest)
         status = kg_fail(ret_error, KG_EDEVICE, "the timed calls wrote into their inputs");
     return status;
 }
 
 /* `digest`: of an output that is known to be right, 0: none is; replaced by this one's where that is right too. */
-static int check_set(struct kg_fixture *fixture, const struct kg_subject *subject, int at, uint64_t *digest,
+static int check_set(struct kg_fixture *fixture, const struct kg_prepared *prepared, int at, uint64_t *digest,
                      const char *wrong, kg_error *ret_error)
 {
-    struct kg_figures figures;
+    struct kg_comparison comparison;
     uint64_t timed = 0;
-    int status = check_surroundings(fixture, subject, at, ret_error);
+    int status = check_surroundings(fixture, prepared, at, ret_error);
     if (!status)
-        status = kg_buffers_digest(&subject->ring[at], KG_OUTPUT, &timed, ret_error);
+        status = kg_buffers_digest(&prepared->ring[at], KG_OUTPUT, &timed, ret_error);
     if (status || timed == *digest)
         return status;
-    status = kg_fixture_compare(fixture, &subject->ring[at], &figures, ret_error);
+    status = kg_fixture_compare(fixture, &prepared->ring[at], &comparison, ret_error);
     if (status)
         return status;
-    if (!kg_gate_marks_all(kg_figures_mark(&figures, &fixture->of.suite->gates)))
-        return kg_fail(ret_error, KG_EDEVICE, "%s: max |err| %.3g, %llu unwritten", wrong, figures.max_abs,
-                       (unsigned long long)figures.unwritten);
+    if (!kg_gate_marks_all(kg_comparison_mark(&comparison, &fixture->of.suite->gates)))
+        return kg_fail(ret_error, KG_EDEVICE, "%s: max |err| %.3g, %llu unwritten", wrong, comparison.max_abs,
+                       (unsigned long long)comparison.unwritten);
     *digest = timed;
     return KG_OK;
 }
 
-static int check_sets(struct kg_fixture *fixture, const struct kg_subject *subject, int sets, uint64_t *digest,
+static int check_sets(struct kg_fixture *fixture, const struct kg_prepared *prepared, int sets, uint64_t *digest,
                       const char *wrong, kg_error *ret_error)
 {
     int status = KG_OK;
     for (int at = 0; at < sets && !status; at++)
-        status = check_set(fixture, subject, at, digest, wrong, ret_error);
+        status = check_set(fixture, prepared, at, digest, wrong, ret_error);
     return status;
 }
 
 /* Of a cold ring one window walks all sets; few single calls do not get all the way round. */
-static int sets_of(const struct kg_lane *lane)
+static int sets_of(const struct kg_arm *arm)
 {
-    const struct kg_subject *subject = lane->subject;
-    if (!subject->rotates)
-        return lane->n_windows;
-    return subject->n_ring < lane->calls ? subject->n_ring : lane->calls;
+    const struct kg_prepared *prepared = arm->prepared;
+    if (!prepared->rotates)
+        return arm->n_windows;
+    return prepared->n_ring < arm->calls ? prepared->n_ring : arm->calls;
 }
 
 /* Whose windows wrote what the sets hold is not known where two builds used them: each runs once more by itself. */
-static int check_replayed(struct kg_timed_output *t, kg_context *context, struct kg_lane *lane, const char *wrong,
+static int check_replayed(struct kg_timed_output *t, kg_context *context, struct kg_arm *arm, const char *wrong,
                           kg_error *ret_error)
 {
     uint64_t digest = t->digest;
-    int status = kg_subject_renew_sets(lane->subject, t->fixture, ret_error);
+    int status = kg_prepared_renew_sets(arm->prepared, t->fixture, ret_error);
     if (!status)
-        status = kg_lane_replay(context, lane, ret_error);
-    return status ? status : check_sets(t->fixture, lane->subject, sets_of(lane), &digest, wrong, ret_error);
+        status = kg_arm_replay(context, arm, ret_error);
+    return status ? status : check_sets(t->fixture, arm->prepared, sets_of(arm), &digest, wrong, ret_error);
 }
 
 static const char wrong_timed[] = "the timed calls gave another output than the checked one";
 
-static int check_surroundings_of_both(struct kg_timed_output *t, const struct kg_lane *lane,
-                                      const struct kg_lane *baseline, kg_error *ret_error)
+static int check_surroundings_of_both(struct kg_timed_output *t, const struct kg_arm *arm,
+                                      const struct kg_arm *baseline, kg_error *ret_error)
 {
     int status = KG_OK;
-    for (int at = 0; at < sets_of(lane) && !status; at++) {
-        status = check_surroundings(t->fixture, lane->subject, at, ret_error);
+    for (int at = 0; at < sets_of(arm) && !status; at++) {
+        status = check_surroundings(t->fixture, arm->prepared, at, ret_error);
         if (!status)
-            status = kg_subject_check_workspace(baseline->subject, at, ret_error);
+            status = kg_prepared_check_workspace(baseline->prepared, at, ret_error);
     }
     return status;
 }
 
 /* What they overwrote shows in the sets as they are; whose windows it was in the replay, if they do it again. */
-static int check_both(struct kg_timed_output *t, kg_context *context, struct kg_lane *lane, struct kg_lane *baseline,
+static int check_both(struct kg_timed_output *t, kg_context *context, struct kg_arm *arm, struct kg_arm *baseline,
                       kg_error *ret_error)
 {
     kg_error spoilt = { 0 };
-    const int overwrote = check_surroundings_of_both(t, lane, baseline, &spoilt);
-    int status = check_replayed(t, context, lane, wrong_timed, ret_error);
+    const int overwrote = check_surroundings_of_both(t, arm, baseline, &spoilt);
+    int status = check_replayed(t, context, arm, wrong_timed, ret_error);
     if (status)
         return status;
     status = check_replayed(t, context, baseline, "its output is wrong by its own gates", ret_error);
@@ -101,52 +101,52 @@ static int check_both(struct kg_timed_output *t, kg_context *context, struct kg_
     return t->unclear ? overwrote : status;
 }
 
-static int check_timed(struct kg_timed_output *t, kg_context *context, struct kg_lane *lane, struct kg_lane *baseline,
+static int check_timed(struct kg_timed_output *t, kg_context *context, struct kg_arm *arm, struct kg_arm *baseline,
                        kg_error *ret_error)
 {
     uint64_t digest = t->digest;
     if (baseline)
-        return check_both(t, context, lane, baseline, ret_error);
-    return check_sets(t->fixture, lane->subject, lane->subject->n_used, &digest, wrong_timed, ret_error);
+        return check_both(t, context, arm, baseline, ret_error);
+    return check_sets(t->fixture, arm->prepared, arm->prepared->n_used, &digest, wrong_timed, ret_error);
 }
 
 /* The other inputs go in by turns: a set that comes back has what it began with. */
-static int check_single(struct kg_timed_output *t, kg_context *context, struct kg_lane *lane, int number, int sets,
+static int check_single(struct kg_timed_output *t, kg_context *context, struct kg_arm *arm, int number, int sets,
                         uint64_t digests[2], kg_error *ret_error)
 {
     const int at = number % sets, which = number / sets % 2;
     struct kg_fixture *next = which ? t->other : t->fixture;
     int status = KG_OK;
     for (uint64_t left = kg_mix64(t->seed + (uint64_t)number) % (MOST_BEFORE + 1); left > 0 && !status; left--)
-        status = kg_lane_call_once(context, lane, at, ret_error);
+        status = kg_arm_call_once(context, arm, at, ret_error);
     if (!status)
-        status = kg_subject_exchange_inputs(lane->subject, at, 1, next, ret_error);
+        status = kg_prepared_exchange_inputs(arm->prepared, at, 1, next, ret_error);
     if (!status)
-        status = kg_lane_call_once(context, lane, at, ret_error);
+        status = kg_arm_call_once(context, arm, at, ret_error);
     return status ? status
-                  : check_set(next, lane->subject, at, &digests[which],
+                  : check_set(next, arm->prepared, at, &digests[which],
                               "called alone on other inputs it gave a wrong output", ret_error);
 }
 
-static int check_other(struct kg_timed_output *t, kg_context *context, struct kg_lane *lane, kg_error *ret_error)
+static int check_other(struct kg_timed_output *t, kg_context *context, struct kg_arm *arm, kg_error *ret_error)
 {
     uint64_t digests[2] = { t->digest, 0 };
-    const int sets = sets_of(lane), places = sets < KG_MAX_PLACES ? sets : KG_MAX_PLACES;
-    int status = kg_subject_exchange_inputs(lane->subject, 0, lane->subject->n_ring, t->other, ret_error);
+    const int sets = sets_of(arm), singles = sets < KG_MAX_SETS ? sets : KG_MAX_SETS;
+    int status = kg_prepared_exchange_inputs(arm->prepared, 0, arm->prepared->n_ring, t->other, ret_error);
     if (!status)
-        status = kg_lane_replay(context, lane, ret_error);
+        status = kg_arm_replay(context, arm, ret_error);
     if (!status)
-        status = check_sets(t->other, lane->subject, sets, &digests[1],
+        status = check_sets(t->other, arm->prepared, sets, &digests[1],
                             "on other inputs the timed calls gave a wrong output", ret_error);
-    for (int i = 0; (i < places || i < LEAST_SINGLES) && !status; i++)
-        status = check_single(t, context, lane, i, places, digests, ret_error);
+    for (int i = 0; (i < singles || i < LEAST_SINGLES) && !status; i++)
+        status = check_single(t, context, arm, i, singles, digests, ret_error);
     return status;
 }
 
-int kg_timed_output_check(void *timed_output, kg_context *context, struct kg_lane *lane, struct kg_lane *baseline,
+int kg_timed_output_check(void *timed_output, kg_context *context, struct kg_arm *arm, struct kg_arm *baseline,
                           kg_error *ret_error)
 {
     struct kg_timed_output *t = timed_output;
-    int status = check_timed(t, context, lane, baseline, ret_error);
-    return status || !t->other ? status : check_other(t, context, lane, ret_error);
+    int status = check_timed(t, context, arm, baseline, ret_error);
+    return status || !t->other ? status : check_other(t, context, arm, ret_error);
 }

@@ -19,7 +19,7 @@ struct kg_timed_output {
  * all sets then get them, staged anew, their outputs stay, and the case's windows must make the outputs right. Last,
  * set by set: none to three calls alone, inputs exchanged again, and one call, whose output must be right. KG_EDEVICE:
  * an output is wrong. */
-int kg_timed_output_check(void *timed_output, kg_context *context, struct kg_lane *lane, struct kg_lane *baseline,
+int kg_timed_output_check(void *timed_output, kg_context *context, struct kg_arm *arm, struct kg_arm *baseline,
                           kg_error *ret_error);
 
 #endif

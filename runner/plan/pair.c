@@ -1,4 +1,4 @@
-/* twin.c -- matches the plans of two builds by id, and compares what the rows of one id say. */
+/* pair.c -- matches the plans of two builds by id, and compares what the rows of one id say. */
 #include "plan/pair.h"
 
 #include <stdlib.h>
@@ -95,55 +95,55 @@ static bool changed(const struct kg_case *was, const struct kg_case *is, char *r
 
 /* ---- the union --------------------------------------------------------------------------------------------- */
 
-static void add_baseline(const struct kg_case *of, struct named *names, size_t n_names, struct kg_twin *ret_twin)
+static void add_baseline(const struct kg_case *of, struct named *names, size_t n_names, struct kg_pair *ret_pair)
 {
     struct named key;
     kg_case_id(of, key.id, sizeof key.id);
     struct named *found = bsearch(&key, names, n_names, sizeof *names, by_id);
-    *ret_twin = (struct kg_twin){ .fate = KG_TWIN_GONE, .candidate = *of };
+    *ret_pair = (struct kg_pair){ .fate = KG_PAIR_REMOVED, .candidate = *of };
     if (!found)
         return;
     found->met = true;
-    ret_twin->candidate = *found->of;
-    ret_twin->fate = changed(of, found->of, ret_twin->change, sizeof ret_twin->change) ? KG_TWIN_CHANGED : KG_TWIN_BOTH;
+    ret_pair->candidate = *found->of;
+    ret_pair->fate = changed(of, found->of, ret_pair->change, sizeof ret_pair->change) ? KG_PAIR_CHANGED : KG_PAIR_BOTH;
 }
 
 /* The new ones in the candidate's order, which sorting by name has lost. */
-static void add_new(const struct named *names, struct kg_plan *plan, struct kg_twins *twins)
+static void add_new(const struct named *names, struct kg_plan *plan, struct kg_pairs *pairs)
 {
-    for (size_t i = 0; i < twins->candidate.count; i++) {
+    for (size_t i = 0; i < pairs->candidate.count; i++) {
         struct named key;
-        kg_case_id(&twins->candidate.cases[i], key.id, sizeof key.id);
-        const struct named *self = bsearch(&key, names, twins->candidate.count, sizeof *names, by_id);
+        kg_case_id(&pairs->candidate.cases[i], key.id, sizeof key.id);
+        const struct named *self = bsearch(&key, names, pairs->candidate.count, sizeof *names, by_id);
         if (self->met)
             continue;
         plan->cases[plan->count] = *self->of;
-        twins->items[plan->count++] = (struct kg_twin){ .fate = KG_TWIN_NEW, .candidate = *self->of };
+        pairs->items[plan->count++] = (struct kg_pair){ .fate = KG_PAIR_NEW, .candidate = *self->of };
     }
 }
 
-static int match(struct kg_plan *plan, struct kg_twins *twins, kg_error *ret_error)
+static int match(struct kg_plan *plan, struct kg_pairs *pairs, kg_error *ret_error)
 {
-    const size_t room = plan->count + twins->candidate.count + 1;
-    struct named *names = sorted_by_id(&twins->candidate);
+    const size_t room = plan->count + pairs->candidate.count + 1;
+    struct named *names = sorted_by_id(&pairs->candidate);
     struct kg_case *cases = realloc(plan->cases, room * sizeof *cases);
     if (cases)
         plan->cases = cases;
-    twins->items = calloc(room, sizeof *twins->items);
-    if (!names || !cases || !twins->items) {
+    pairs->items = calloc(room, sizeof *pairs->items);
+    if (!names || !cases || !pairs->items) {
         free(names);
         return kg_fail(ret_error, KG_ENOMEM, "out of memory for %zu cases", room);
     }
-    for (size_t i = 0; i < twins->candidate.count; i++)
-        twins->candidate.cases[i].shape_ordinal += plan->n_shapes;
+    for (size_t i = 0; i < pairs->candidate.count; i++)
+        pairs->candidate.cases[i].shape_ordinal += plan->n_shapes;
     for (size_t i = 0; i < plan->count; i++)
-        add_baseline(&plan->cases[i], names, twins->candidate.count, &twins->items[i]);
-    add_new(names, plan, twins);
+        add_baseline(&plan->cases[i], names, pairs->candidate.count, &pairs->items[i]);
+    add_new(names, plan, pairs);
     free(names);
     return KG_OK;
 }
 
-static int cut_shard(struct kg_plan *plan, struct kg_twins *twins, const struct kg_selection *selection,
+static int cut_shard(struct kg_plan *plan, struct kg_pairs *pairs, const struct kg_selection *selection,
                      kg_error *ret_error)
 {
     size_t kept = 0;
@@ -151,17 +151,17 @@ static int cut_shard(struct kg_plan *plan, struct kg_twins *twins, const struct 
         if (selection->n_shards && plan->cases[i].shape_ordinal % selection->n_shards + 1 != selection->shard)
             continue;
         plan->cases[kept] = plan->cases[i];
-        twins->items[kept++] = twins->items[i];
+        pairs->items[kept++] = pairs->items[i];
     }
-    plan->count = twins->count = kept;
+    plan->count = pairs->count = kept;
     if (kept)
         return KG_OK;
     return kg_fail(ret_error, KG_EINVAL, "no case selected: shard %zu/%zu is empty", selection->shard,
                    selection->n_shards);
 }
 
-int kg_twins_make(const struct kg_module *baseline, const struct kg_module *candidate,
-                  const struct kg_selection *selection, struct kg_plan *ret_plan, struct kg_twins *ret_twins,
+int kg_pairs_make(const struct kg_module *baseline, const struct kg_module *candidate,
+                  const struct kg_selection *selection, struct kg_plan *ret_plan, struct kg_pairs *ret_pairs,
                   kg_error *ret_error)
 {
     const struct kg_module *const modules[] = { baseline, candidate };
@@ -171,23 +171,23 @@ int kg_twins_make(const struct kg_module *baseline, const struct kg_module *cand
     int status = kg_plans_make(modules, 2, &whole, plans, ret_error);
     if (status)
         return status;
-    struct kg_twins twins = { .candidate = plans[1] };
-    status = match(&plans[0], &twins, ret_error);
+    struct kg_pairs pairs = { .candidate = plans[1] };
+    status = match(&plans[0], &pairs, ret_error);
     if (!status)
-        status = cut_shard(&plans[0], &twins, selection, ret_error);
+        status = cut_shard(&plans[0], &pairs, selection, ret_error);
     if (status) {
         kg_plan_done(&plans[0]);
-        kg_twins_done(&twins);
+        kg_pairs_done(&pairs);
         return status;
     }
     *ret_plan = plans[0];
-    *ret_twins = twins;
+    *ret_pairs = pairs;
     return KG_OK;
 }
 
-void kg_twins_done(struct kg_twins *twins)
+void kg_pairs_done(struct kg_pairs *pairs)
 {
-    kg_plan_done(&twins->candidate);
-    free(twins->items);
-    *twins = (struct kg_twins){ 0 };
+    kg_plan_done(&pairs->candidate);
+    free(pairs->items);
+    *pairs = (struct kg_pairs){ 0 };
 }

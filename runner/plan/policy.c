@@ -1,13 +1,13 @@
-/* timing.c -- defaults of the timing policy and the contract that goldens keep of it. */
+/* policy.c -- defaults of the timing policy and the contract that goldens keep of it. */
 #include "plan/policy.h"
 
 #define GPU_WINDOW_US 200.0
 /* Shorter than a scheduler's slice: on a busy machine most windows are still undisturbed. */
 #define CPU_WINDOW_US 250.0
-#define GPU_LANE_US 30e3
-#define CPU_LANE_US 200e3
-#define GPU_PLACEMENTS 32
-#define CPU_PLACEMENTS 4
+#define GPU_ARM_US 30e3
+#define CPU_ARM_US 200e3
+#define GPU_SETS 32
+#define CPU_SETS 4
 #define CREEP_PCT 5.0
 #define EVENT_WARMUP 200
 #define EVENT_SAMPLES 500
@@ -31,8 +31,8 @@ struct kg_timing kg_timing_of(const kg_suite *suite, enum kg_device_kind kind,
         .warmup = policy->warmup ? policy->warmup : EVENT_WARMUP,
         .samples = policy->samples ? policy->samples : EVENT_SAMPLES,
         .window_us = kind == KG_CPU ? CPU_WINDOW_US : GPU_WINDOW_US,
-        .placements = kind == KG_CPU ? CPU_PLACEMENTS : GPU_PLACEMENTS,
-        .lane_us = kind == KG_CPU ? CPU_LANE_US : GPU_LANE_US,
+        .sets = kind == KG_CPU ? CPU_SETS : GPU_SETS,
+        .arm_us = kind == KG_CPU ? CPU_ARM_US : GPU_ARM_US,
         .threshold_pct = threshold_of(suite, kind, overrides->threshold_pct),
         .creep_pct = policy->creep_pct > 0 ? policy->creep_pct : CREEP_PCT,
     };

@@ -1,4 +1,4 @@
-/* timing.h -- how the cases of a suite are timed: the suite's policy with the command line's overrides. Pure. */
+/* policy.h -- how the cases of a suite are timed: the suite's policy with the command line's overrides. Pure. */
 #ifndef KG_TIMING_H
 #define KG_TIMING_H
 
@@ -21,8 +21,8 @@ struct kg_timing {
     enum kg_l2 l2;
     int warmup, samples; /* KG_TIMER_EVENT: calls */
     double window_us;    /* KG_TIMER_GRAPH: shortest window; on the CPU too, where it is a loop of calls */
-    int placements;      /* warm cache: buffer sets that a block's windows take turns on */
-    double lane_us;      /* time in windows that each lane of a block aims at: the case, its anchor, its baseline. Two
+    int sets;            /* warm cache: buffer sets that a block's windows take turns on */
+    double arm_us;       /* time in windows that each arm of a block aims at: the case, its anchor, its baseline. Two
                           * builds' blocks may last longer, see measure.c */
     double threshold_pct;
     double creep_pct; /* over the best ever blessed */

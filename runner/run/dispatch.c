@@ -1,4 +1,4 @@
-/* round.c -- feeds a job to workers until every case of it has ended, blaming who was running when one died. */
+/* dispatch.c -- feeds a job to workers until every case of it has ended, blaming who was running when one died. */
 #include "run/dispatch.h"
 
 #include <signal.h>
@@ -19,9 +19,9 @@ static const char *const phase_names[] = {
     [KG_DONE] = "end",
 };
 
-struct pump {
+struct dispatch {
     const struct kg_job *job;
-    const struct kg_round_options *options;
+    const struct kg_dispatch_options *options;
     struct kg_result *results;
     size_t n_results;
     bool *ended;   /* by the job's order */
@@ -30,13 +30,13 @@ struct pump {
 };
 
 /* A reference is the baseline's where there is one. */
-static bool is_of_baseline(const struct pump *p, const struct kg_job_case *one, enum kg_phase phase)
+static bool is_of_baseline(const struct dispatch *p, const struct kg_job_case *one, enum kg_phase phase)
 {
     return phase == KG_BASELINE_PREPARE || phase == KG_BASELINE_LAUNCH ||
            (phase == KG_REFERENCE && *p->job->baseline && !one->is_new);
 }
 
-static void blame(struct pump *p, size_t place, const char *what)
+static void blame(struct dispatch *p, size_t place, const char *what)
 {
     const struct kg_job_case *one = &p->job->cases[place];
     struct kg_result *result = &p->results[one->index];
@@ -46,7 +46,7 @@ static void blame(struct pump *p, size_t place, const char *what)
     p->ended[place] = true;
 }
 
-static size_t place_of(const struct pump *p, size_t index)
+static size_t place_of(const struct dispatch *p, size_t index)
 {
     size_t place = 0;
     while (place < p->job->n_cases && p->job->cases[place].index != index)
@@ -59,7 +59,7 @@ static bool failed(const struct kg_result *result)
     return result->outcome == KG_BROKEN || (result->compared && !kg_gate_marks_all(result->marks));
 }
 
-static void take(struct pump *p, const char *line, size_t length)
+static void take(struct dispatch *p, const char *line, size_t length)
 {
     enum kg_message_type type;
     size_t index = 0;
@@ -83,7 +83,7 @@ static void take(struct pump *p, const char *line, size_t length)
         p->options->progress(p->options->progress_argument, index, p->results[index].phase);
 }
 
-static struct kg_patience patience_of(const struct pump *p)
+static struct kg_patience patience_of(const struct dispatch *p)
 {
     return (struct kg_patience){ .timeout_s = p->options->timeout_s,
                                  .deadline_s = p->options->deadline_s,
@@ -91,7 +91,7 @@ static struct kg_patience patience_of(const struct pump *p)
 }
 
 /* Until the worker ends, or is killed for one of three reasons. */
-static void listen(struct pump *p, struct kg_process *process, char *ret_how, size_t size)
+static void listen(struct dispatch *p, struct kg_process *process, char *ret_how, size_t size)
 {
     const struct kg_patience patience = patience_of(p);
     const char *line = NULL;
@@ -109,7 +109,7 @@ static void listen(struct pump *p, struct kg_process *process, char *ret_how, si
 }
 
 /* One worker over the cases that have not ended. */
-static int run_worker(struct pump *p, kg_error *ret_error)
+static int run_worker(struct dispatch *p, kg_error *ret_error)
 {
     struct kg_process process;
     struct kg_job rest = *p->job;
@@ -141,7 +141,7 @@ static int run_worker(struct pump *p, kg_error *ret_error)
     return status;
 }
 
-static size_t count_ended(const struct pump *p)
+static size_t count_ended(const struct dispatch *p)
 {
     size_t count = 0;
     for (size_t i = 0; i < p->job->n_cases; i++)
@@ -149,10 +149,10 @@ static size_t count_ended(const struct pump *p)
     return count;
 }
 
-int kg_round_run(const struct kg_job *job, const struct kg_round_options *options, struct kg_result *results,
-                 size_t n_results, bool *ret_stopped, kg_error *ret_error)
+int kg_dispatch_run(const struct kg_job *job, const struct kg_dispatch_options *options, struct kg_result *results,
+                    size_t n_results, bool *ret_stopped, kg_error *ret_error)
 {
-    struct pump p = { .job = job, .options = options, .results = results, .n_results = n_results };
+    struct dispatch p = { .job = job, .options = options, .results = results, .n_results = n_results };
     int status = KG_OK;
     p.ended = calloc(job->n_cases + 1, sizeof *p.ended);
     if (!p.ended)
@@ -177,8 +177,8 @@ int kg_round_run(const struct kg_job *job, const struct kg_round_options *option
     return status;
 }
 
-int kg_round_probe(enum kg_device_kind kind, int work, kg_device *ret_devices, struct kg_device_health *ret_healths,
-                   int max, int *ret_count, kg_error *ret_error)
+int kg_dispatch_probe(enum kg_device_kind kind, int work, kg_device *ret_devices, struct kg_device_health *ret_healths,
+                      int max, int *ret_count, kg_error *ret_error)
 {
     struct kg_process process;
     char how[128];

@@ -1,13 +1,13 @@
-/* round.h -- the parent's side of workers: starts one, reads its messages, and starts another where one died. */
-#ifndef KG_ROUND_H
-#define KG_ROUND_H
+/* dispatch.h -- the parent's side of workers: starts one, reads its messages, and starts another where one died. */
+#ifndef KG_DISPATCH_H
+#define KG_DISPATCH_H
 
 #include <signal.h>
 
 #include "worker/job.h"
 #include "judge/result.h"
 
-struct kg_round_options {
+struct kg_dispatch_options {
     double timeout_s;     /* a case's phase; then the worker is killed and the case is broken */
     const char *log_path; /* what workers print is appended here; NULL: discarded */
     bool fail_fast;       /* stop at the first case that is broken or misses a gate */
@@ -21,12 +21,12 @@ struct kg_round_options {
 /* Runs the job's cases and writes into results[case.index]. A crash or a hang costs the case whose phase had begun;
  * a new worker takes the rest. Told to stop, or past the deadline: the worker is killed, the results keep what had
  * arrived, and no case is blamed; KG_OK and *ret_stopped (may be NULL). KG_EIO: no worker could be started at all. */
-int kg_round_run(const struct kg_job *job, const struct kg_round_options *options, struct kg_result *results,
-                 size_t n_results, bool *ret_stopped, kg_error *ret_error);
+int kg_dispatch_run(const struct kg_job *job, const struct kg_dispatch_options *options, struct kg_result *results,
+                    size_t n_results, bool *ret_stopped, kg_error *ret_error);
 
 /* Devices of a kind and how they are, found by a worker of their own. Device number `work` (-1: none) is put to work
  * for a moment if it is idle. KG_EUNSUPPORTED and why. */
-int kg_round_probe(enum kg_device_kind kind, int work, kg_device *ret_devices, struct kg_device_health *ret_healths,
-                   int max, int *ret_count, kg_error *ret_error);
+int kg_dispatch_probe(enum kg_device_kind kind, int work, kg_device *ret_devices, struct kg_device_health *ret_healths,
+                      int max, int *ret_count, kg_error *ret_error);
 
 #endif

@@ -32,7 +32,7 @@ struct kg_progress {
 };
 
 void kg_progress_begin(struct kg_progress *progress, const char *stage, bool timing, size_t total, size_t later);
-/* A kg_round_options.progress over a struct kg_progress. */
+/* A kg_dispatch_options.progress over a struct kg_progress. */
 void kg_progress_step(void *progress, size_t index, enum kg_phase phase);
 void kg_progress_end(struct kg_progress *progress);
 

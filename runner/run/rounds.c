@@ -20,13 +20,13 @@ int kg_rounds_init(struct kg_rounds *r, struct kg_session *session, kg_error *re
     snprintf(r->log_path, sizeof r->log_path, "%s/workers.log", session->folder);
     r->progress.results = session->results;
     r->stop = kg_stop_arm(session->options->timeout_s);
-    r->options = (struct kg_round_options){ .timeout_s = session->options->case_timeout_s,
-                                            .log_path = r->log_path,
-                                            .fail_fast = session->options->fail_fast,
-                                            .progress = kg_progress_step,
-                                            .progress_argument = &r->progress,
-                                            .stop = r->stop.signalled,
-                                            .deadline_s = r->stop.deadline_s };
+    r->options = (struct kg_dispatch_options){ .timeout_s = session->options->case_timeout_s,
+                                               .log_path = r->log_path,
+                                               .fail_fast = session->options->fail_fast,
+                                               .progress = kg_progress_step,
+                                               .progress_argument = &r->progress,
+                                               .stop = r->stop.signalled,
+                                               .deadline_s = r->stop.deadline_s };
     return KG_OK;
 }
 
@@ -44,7 +44,7 @@ static int run_job(struct kg_rounds *r, const struct kg_job *job, size_t later, 
     if (job->round)
         snprintf(stage, sizeof stage, "round %d", job->round);
     kg_progress_begin(&r->progress, stage, job->round > 0, job->n_cases, later);
-    int status = kg_round_run(job, &r->options, r->session->results, r->session->n_results, &r->stopped, ret_error);
+    int status = kg_dispatch_run(job, &r->options, r->session->results, r->session->n_results, &r->stopped, ret_error);
     kg_progress_end(&r->progress);
     return status;
 }

@@ -17,7 +17,7 @@ struct kg_rounds {
 
     struct kg_job_case *room;
     struct kg_progress progress;
-    struct kg_round_options options;
+    struct kg_dispatch_options options;
     char log_path[KG_PATH_SIZE + 32];
 };
 

@@ -50,11 +50,11 @@ static void fill_machine(const struct kg_session *s, const struct kg_result *res
     char key[KG_ID_SIZE];
     kg_case_key(&result->of, result->backend, key, sizeof key);
     const struct kg_floor *floor = kg_floors_find(&s->floors, &s->device, key, &policy->contract);
-    for (int judge = 0; floor && judge < KG_JUDGES; judge++) {
+    for (int quantity = 0; floor && quantity < KG_QUANTITIES; quantity++) {
         double blocks = fmin(floor->n_blocks - 1, KG_MACHINE_PRIOR_BLOCKS);
-        if (floor->sd[judge] > 0)
-            policy->machine_prior[judge] = (struct kg_prior){ .sd = floor->sd[judge], .blocks = blocks };
-        policy->machine_floor_pct[judge] = floor->floor_pct[judge];
+        if (floor->sd[quantity] > 0)
+            policy->machine_prior[quantity] = (struct kg_prior){ .sd = floor->sd[quantity], .blocks = blocks };
+        policy->machine_floor_pct[quantity] = floor->floor_pct[quantity];
     }
 }
 
@@ -83,7 +83,7 @@ static struct kg_job_case job_case(const struct kg_session *s, size_t i)
     const struct kg_result *r = &s->results[i];
     return (struct kg_job_case){ .index = i,
                                  .of = r->of,
-                                 .candidate = i < s->twins.count ? s->twins.items[i].candidate : r->of,
+                                 .candidate = i < s->pairs.count ? s->pairs.items[i].candidate : r->of,
                                  .is_new = r->is_new };
 }
 

@@ -52,7 +52,7 @@ static int find_device(struct kg_session *s, enum kg_device_kind kind, int index
     kg_device devices[KG_MAX_DEVICES];
     struct kg_device_health healths[KG_MAX_DEVICES];
     int count = 0;
-    int status = kg_round_probe(kind, -1, devices, healths, KG_MAX_DEVICES, &count, ret_error);
+    int status = kg_dispatch_probe(kind, -1, devices, healths, KG_MAX_DEVICES, &count, ret_error);
     if (!status && index >= count)
         status = kg_fail(ret_error, KG_EUNSUPPORTED, "no CUDA device %d: there are %d", index, count);
     if (status)
@@ -188,10 +188,10 @@ static int copy_baseline(struct kg_session *s, kg_error *ret_error)
 static int plan_once(struct kg_session *s, const struct kg_selection *selection, kg_error *ret_error)
 {
     kg_plan_done(&s->plan);
-    kg_twins_done(&s->twins);
+    kg_pairs_done(&s->pairs);
     if (!s->baseline.root)
         return kg_plan_make(s->module.root, selection, &s->plan, ret_error);
-    return kg_twins_make(s->baseline.root, s->module.root, selection, &s->plan, &s->twins, ret_error);
+    return kg_pairs_make(s->baseline.root, s->module.root, selection, &s->plan, &s->pairs, ret_error);
 }
 
 static int make_plan(struct kg_session *s, kg_error *ret_error)
@@ -220,20 +220,20 @@ static int make_plan(struct kg_session *s, kg_error *ret_error)
 /* ---- results ---- */
 
 /* What became of a case that is not the same in both builds. */
-static void apply_twin(const struct kg_session *s, const struct kg_twin *twin, struct kg_result *r)
+static void apply_pair(const struct kg_session *s, const struct kg_pair *pair, struct kg_result *r)
 {
     const bool allowed = s->options->allow_removed;
-    if (twin->fate == KG_TWIN_GONE) {
+    if (pair->fate == KG_PAIR_REMOVED) {
         r->outcome = allowed ? KG_SKIPPED : KG_ABSENT;
         snprintf(r->note, sizeof r->note, "the baseline has this case, the candidate does not%s",
                  allowed ? " (--allow-removed)" : "");
     }
-    if (twin->fate == KG_TWIN_CHANGED)
-        snprintf(r->note, sizeof r->note, "the row was changed: %s", twin->change);
-    if (twin->fate == KG_TWIN_CHANGED && !allowed) {
+    if (pair->fate == KG_PAIR_CHANGED)
+        snprintf(r->note, sizeof r->note, "the row was changed: %s", pair->change);
+    if (pair->fate == KG_PAIR_CHANGED && !allowed) {
         r->outcome = KG_ABSENT;
-    } else if (twin->fate == KG_TWIN_CHANGED || twin->fate == KG_TWIN_NEW) {
-        r->of = twin->candidate;
+    } else if (pair->fate == KG_PAIR_CHANGED || pair->fate == KG_PAIR_NEW) {
+        r->of = pair->candidate;
         r->is_new = true;
     }
 }
@@ -247,8 +247,8 @@ static int make_results(struct kg_session *s, kg_error *ret_error)
     for (size_t i = 0; i < s->plan.count; i++) {
         struct kg_result *r = &s->results[i];
         r->of = s->plan.cases[i];
-        if (s->twins.count)
-            apply_twin(s, &s->twins.items[i], r);
+        if (s->pairs.count)
+            apply_pair(s, &s->pairs.items[i], r);
         const kg_op *op = r->of.suite->op;
         kg_case_id(&r->of, r->id, sizeof r->id);
         snprintf(r->backend, sizeof r->backend, "%s", r->of.backend->name);
@@ -347,6 +347,6 @@ void kg_session_done(struct kg_session *s)
     kg_goldens_done(&s->goldens);
     kg_floors_done(&s->floors);
     kg_plan_done(&s->plan);
-    kg_twins_done(&s->twins);
+    kg_pairs_done(&s->pairs);
     *s = (struct kg_session){ 0 };
 }

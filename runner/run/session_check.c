@@ -32,7 +32,7 @@ static int check_knobs(const struct kg_session *s, kg_error *ret_error)
         bool known = false;
         for (size_t c = 0; c < s->plan.count; c++) {
             const kg_backend *const backends[] = { s->plan.cases[c].backend,
-                                                   s->twins.count ? s->twins.items[c].candidate.backend : NULL };
+                                                   s->pairs.count ? s->pairs.items[c].candidate.backend : NULL };
             for (size_t b = 0; b < 2; b++) {
                 int status = KG_OK;
                 if (backends[b] && backends[b] != checked[b])
@@ -60,7 +60,7 @@ static int check_threshold(const struct kg_session *s, kg_error *ret_error)
         const struct kg_golden *golden = kg_schedule_golden(s, r);
         if (!policy.timed || r->outcome != KG_RAN || (!golden && !policy.against))
             continue;
-        double floor_pct = policy.machine_floor_pct[policy.against ? KG_JUDGE_AGAINST : golden->judge];
+        double floor_pct = policy.machine_floor_pct[policy.against ? KG_QUANTITY_AGAINST : golden->quantity];
         if (policy.threshold_pct < floor_pct)
             return kg_fail(ret_error, KG_EINVAL,
                            "--threshold %g is under the noise floor of %s on this machine: %.2g%% (kgate selfcheck)",

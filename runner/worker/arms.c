@@ -1,4 +1,4 @@
-/* lineup.c -- which build's backend is prepared for whom. Inputs, reference and gates are always the fixture's. */
+/* arms.c -- which build's backend is prepared for whom. Inputs, reference and gates are always the fixture's. */
 #include "worker/arms.h"
 
 #include <string.h>
@@ -6,15 +6,15 @@
 #include "worker/identity.h"
 
 /* The first of a backend's candidates that prepares; what the others said is kept for the reason. */
-static int prepare_any(struct kg_lineup *l, const struct kg_case *of, const char *only, const char *pin,
-                       struct kg_subject *ret_subject, kg_error *ret_error)
+static int prepare_any(struct kg_arms *l, const struct kg_case *of, const char *only, const char *pin,
+                       struct kg_prepared *ret_prepared, kg_error *ret_error)
 {
     char reasons[400] = "";
     for (const kg_backend *const *c = of->backend->candidates; *c; c++) {
         kg_error cause = { 0 };
         if (*only && strcmp(only, (*c)->name))
             continue;
-        int status = kg_subject_new(l->host, l->fixture, *c, of->problem, pin, ret_subject, &cause);
+        int status = kg_prepared_new(l->host, l->fixture, *c, of->problem, pin, ret_prepared, &cause);
         if (status != KG_EUNSUPPORTED) {
             if (status)
                 *ret_error = cause;
@@ -27,96 +27,96 @@ static int prepare_any(struct kg_lineup *l, const struct kg_case *of, const char
 }
 
 /* `only`: of the candidates of `auto`, the one to take; "" : any. */
-static int prepare(struct kg_lineup *l, int lane, const struct kg_case *of, const char *only, const char *pin,
+static int prepare(struct kg_arms *l, int arm, const struct kg_case *of, const char *only, const char *pin,
                    kg_error *ret_error)
 {
     if (of->backend->candidates)
-        return prepare_any(l, of, only, pin, &l->subjects[lane], ret_error);
-    return kg_subject_new(l->host, l->fixture, of->backend, of->problem, pin, &l->subjects[lane], ret_error);
+        return prepare_any(l, of, only, pin, &l->prepared[arm], ret_error);
+    return kg_prepared_new(l->host, l->fixture, of->backend, of->problem, pin, &l->prepared[arm], ret_error);
 }
 
-int kg_lineup_case(struct kg_lineup *l, kg_error *ret_error)
+int kg_arms_case(struct kg_arms *l, kg_error *ret_error)
 {
     int status = l->baseline ? kg_fixture_admits(l->fixture, &l->one->candidate, ret_error) : KG_OK;
-    return status ? status : prepare(l, KG_LANE_CASE, &l->one->candidate, l->one->backend, l->one->pin, ret_error);
+    return status ? status : prepare(l, KG_ARM_CASE, &l->one->candidate, l->one->backend, l->one->pin, ret_error);
 }
 
-int kg_lineup_baseline(struct kg_lineup *l, kg_error *ret_error)
+int kg_arms_baseline(struct kg_arms *l, kg_error *ret_error)
 {
-    return prepare(l, KG_LANE_BASELINE, &l->one->of, "", l->one->baseline_pin, ret_error);
+    return prepare(l, KG_ARM_BASELINE, &l->one->of, "", l->one->baseline_pin, ret_error);
 }
 
-int kg_lineup_planted(struct kg_lineup *l, kg_error *ret_error)
+int kg_arms_planted(struct kg_arms *l, kg_error *ret_error)
 {
-    const struct kg_subject *its = &l->subjects[KG_LANE_CASE];
-    return prepare(l, KG_LANE_PLANTED, &l->one->candidate, its->backend->name, its->identity.pin, ret_error);
+    const struct kg_prepared *its = &l->prepared[KG_ARM_CASE];
+    return prepare(l, KG_ARM_PLANTED, &l->one->candidate, its->backend->name, its->identity.pin, ret_error);
 }
 
-int kg_lineup_anchor(struct kg_lineup *l, kg_error *ret_error)
+int kg_arms_anchor(struct kg_arms *l, kg_error *ret_error)
 {
     struct kg_case of = l->one->of;
     of.backend = kg_suite_anchor(of.suite, of.kind);
-    if (!of.backend || !strcmp(of.backend->name, l->subjects[KG_LANE_CASE].backend->name))
+    if (!of.backend || !strcmp(of.backend->name, l->prepared[KG_ARM_CASE].backend->name))
         return KG_ENOTFOUND;
-    return prepare(l, KG_LANE_ANCHOR, &of, "", l->one->anchor_pin, ret_error);
+    return prepare(l, KG_ARM_ANCHOR, &of, "", l->one->anchor_pin, ret_error);
 }
 
-void kg_lineup_drop(struct kg_lineup *l, int lane)
+void kg_arms_drop(struct kg_arms *l, int arm)
 {
-    kg_subject_done(&l->subjects[lane]);
+    kg_prepared_done(&l->prepared[arm]);
 }
 
-void kg_lineup_done(struct kg_lineup *l)
+void kg_arms_done(struct kg_arms *l)
 {
-    for (int lane = KG_LANES - 1; lane >= 0; lane--) /* the case last: others use its buffers */
-        kg_lineup_drop(l, lane);
+    for (int arm = KG_ARMS - 1; arm >= 0; arm--) /* the case last: others use its buffers */
+        kg_arms_drop(l, arm);
 }
 
-void kg_lineup_subjects(struct kg_lineup *l, struct kg_subject *ret_subjects[KG_LANES])
+void kg_arms_prepared(struct kg_arms *l, struct kg_prepared *ret_prepared[KG_ARMS])
 {
-    for (int lane = 0; lane < KG_LANES; lane++)
-        ret_subjects[lane] = l->subjects[lane].backend ? &l->subjects[lane] : NULL;
+    for (int arm = 0; arm < KG_ARMS; arm++)
+        ret_prepared[arm] = l->prepared[arm].backend ? &l->prepared[arm] : NULL;
 }
 
-int kg_lineup_make_rings(struct kg_lineup *l, const struct kg_timing *timing, uint64_t seed, kg_error *ret_error)
+int kg_arms_make_rings(struct kg_arms *l, const struct kg_timing *timing, uint64_t seed, kg_error *ret_error)
 {
-    struct kg_subject *subjects[KG_LANES];
-    kg_lineup_subjects(l, subjects);
+    struct kg_prepared *prepared[KG_ARMS];
+    kg_arms_prepared(l, prepared);
     const struct kg_ring_plan plan = { .cold = timing->l2 == KG_L2_COLD,
-                                       .placements = timing->placements,
-                                       .shared = 1u << KG_LANE_BASELINE | 1u << KG_LANE_PLANTED,
+                                       .sets = timing->sets,
+                                       .shared = 1u << KG_ARM_BASELINE | 1u << KG_ARM_PLANTED,
                                        .seed = seed };
-    return kg_subjects_make_rings(subjects, KG_LANES, l->fixture, &plan, ret_error);
+    return kg_prepared_make_rings(prepared, KG_ARMS, l->fixture, &plan, ret_error);
 }
 
-int kg_lineup_launch(struct kg_lineup *l, int lane, kg_error *ret_error)
+int kg_arms_launch(struct kg_arms *l, int arm, kg_error *ret_error)
 {
     kg_context *context = l->fixture->context;
-    int status = kg_subject_launch(&l->subjects[lane], 0, context->ops->stream(context), ret_error);
+    int status = kg_prepared_launch(&l->prepared[arm], 0, context->ops->stream(context), ret_error);
     return status ? status : context->ops->synchronize(context, ret_error);
 }
 
 /* A module's code on the CPU is no one backend's: an anchor's identity leaves it out, or ratios would go stale with
  * every change of the module. A baseline that `auto` resolved to another backend says so. */
-int kg_lineup_identity(struct kg_lineup *l, int lane, char *ret_text, size_t size, kg_error *ret_error)
+int kg_arms_identity(struct kg_arms *l, int arm, char *ret_text, size_t size, kg_error *ret_error)
 {
-    struct kg_subject *subject = &l->subjects[lane];
+    struct kg_prepared *prepared = &l->prepared[arm];
     kg_context *context = l->fixture->context;
-    const char *running = l->subjects[KG_LANE_CASE].backend->name;
+    const char *running = l->prepared[KG_ARM_CASE].backend->name;
     struct kg_launch_info launch;
     char text[1024];
-    int status = kg_lineup_launch(l, lane, ret_error);
+    int status = kg_arms_launch(l, arm, ret_error);
     if (status)
         return status;
-    if (lane == KG_LANE_ANCHOR && l->one->of.kind == KG_CPU) {
-        snprintf(ret_text, size, "%s", subject->identity.text);
+    if (arm == KG_ARM_ANCHOR && l->one->of.kind == KG_CPU) {
+        snprintf(ret_text, size, "%s", prepared->identity.text);
         return KG_OK;
     }
     status =
-        kg_identity_of(context, l->baseline ? l->baseline : l->module, subject, &launch, text, sizeof text, ret_error);
+        kg_identity_of(context, l->baseline ? l->baseline : l->module, prepared, &launch, text, sizeof text, ret_error);
     if (status)
         return status;
-    const bool other = lane == KG_LANE_BASELINE && strcmp(subject->backend->name, running);
-    snprintf(ret_text, size, "%s%s%s", other ? subject->backend->name : "", other ? ": " : "", text);
+    const bool other = arm == KG_ARM_BASELINE && strcmp(prepared->backend->name, running);
+    snprintf(ret_text, size, "%s%s%s", other ? prepared->backend->name : "", other ? ": " : "", text);
     return KG_OK;
 }

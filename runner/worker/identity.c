@@ -94,16 +94,16 @@ void kg_knobs_format(const kg_backend *backend, const void *knobs, char *ret_tex
     kg_fields_format(backend->knobs, knobs, ret_text, size);
 }
 
-static bool knobs_changed(const struct kg_subject *subject)
+static bool knobs_changed(const struct kg_prepared *prepared)
 {
-    const kg_fields fields = subject->backend->knobs;
+    const kg_fields fields = prepared->backend->knobs;
     bool changed = false;
-    void *usual = subject->knobs ? calloc(1, subject->backend->knobs_size) : NULL;
+    void *usual = prepared->knobs ? calloc(1, prepared->backend->knobs_size) : NULL;
     if (usual) {
         kg_fields_fall_back(fields, usual);
         for (size_t i = 0; i < fields.count; i++) {
             double is = 0, was = 0;
-            kg_field_get(&fields.items[i], subject->knobs, &is);
+            kg_field_get(&fields.items[i], prepared->knobs, &is);
             kg_field_get(&fields.items[i], usual, &was);
             changed |= is != was;
         }
@@ -126,14 +126,14 @@ static bool named_before(const struct kg_launch_info *launch, int i)
     return false;
 }
 
-int kg_identity_of(kg_context *context, const struct kg_loaded *module, struct kg_subject *subject,
+int kg_identity_of(kg_context *context, const struct kg_loaded *module, struct kg_prepared *prepared,
                    struct kg_launch_info *ret_launch, char *ret_text, size_t size, kg_error *ret_error)
 {
     struct kg_launch_info launch = { 0 };
-    int status = context->ops->inspect(context, kg_subject_launch, subject, &launch, ret_error);
+    int status = context->ops->inspect(context, kg_prepared_launch, prepared, &launch, ret_error);
     if (status)
         return status;
-    snprintf(ret_text, size, "%s", subject->identity.text);
+    snprintf(ret_text, size, "%s", prepared->identity.text);
     if (context->device.kind == KG_CPU) {
         char part[64] = "module code ", hash[17];
         if (!kg_identity_elf_text(module->path, hash))
@@ -147,9 +147,9 @@ int kg_identity_of(kg_context *context, const struct kg_loaded *module, struct k
         snprintf(part, sizeof part, "%s%s%s", launch.names[i], kernel ? ":" : "", kernel ? kernel->code_hash : "");
         append(ret_text, size, "; ", part);
     }
-    if (knobs_changed(subject)) {
+    if (knobs_changed(prepared)) {
         char part[300] = "knobs ";
-        kg_knobs_format(subject->backend, subject->knobs, part + strlen(part), sizeof part - strlen(part));
+        kg_knobs_format(prepared->backend, prepared->knobs, part + strlen(part), sizeof part - strlen(part));
         append(ret_text, size, "; ", part);
     }
     *ret_launch = launch;

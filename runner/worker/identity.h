@@ -7,7 +7,7 @@
 
 /* Captures one launch (CUDA) and names its kernels; those of the module get the hash of their code for this device.
  * On the CPU the identity is the hash of the module's machine code. */
-int kg_identity_of(kg_context *context, const struct kg_loaded *module, struct kg_subject *subject,
+int kg_identity_of(kg_context *context, const struct kg_loaded *module, struct kg_prepared *prepared,
                    struct kg_launch_info *ret_launch, char *ret_text, size_t size, kg_error *ret_error);
 
 /* The module's kernel of this name that the device loads; NULL: not one of the module's. */

@@ -15,8 +15,8 @@ struct kg_job_case {
     char backend[64]; /* resolved by an earlier worker; "" : the case's own, or resolve */
     char pin[480], anchor_pin[480], baseline_pin[480];
     bool is_new; /* the baseline has no such case: `of` is the module's own, and nothing is beside it */
-    /* selfcheck: over 0, a fourth lane beside case, baseline and anchor in the same block: the case once more, every
-     * window of it made longer by this (a calibrated spin). The case's own lane stays as it is. */
+    /* selfcheck: over 0, a fourth arm beside case, baseline and anchor in the same block: the case once more, every
+     * window of it made longer by this (a calibrated spin). The case's own arm stays as it is. */
     double planted_pct;
 };
 

@@ -133,7 +133,7 @@ static void apply_ready(const cJSON *root, struct kg_result *result)
         snprintf(launch->names[launch->n_names++], sizeof launch->names[0], "%s", name->valuestring);
 }
 
-void kg_wire_figures(FILE *out, size_t index, const struct kg_figures *f, uint64_t digest)
+void kg_wire_figures(FILE *out, size_t index, const struct kg_comparison *f, uint64_t digest)
 {
     cJSON *root = message(KG_MESSAGE_FIGURES, index);
     kg_wire_add_u64(root, "digest", digest);
@@ -156,7 +156,7 @@ void kg_wire_figures(FILE *out, size_t index, const struct kg_figures *f, uint64
 static void apply_figures(const cJSON *root, struct kg_result *result)
 {
     result->output_digest = kg_wire_get_u64(root, "digest");
-    result->figures = (struct kg_figures){
+    result->comparison = (struct kg_comparison){
         .count = kg_wire_get_u64(root, "count"),
         .nonfinite = kg_wire_get_u64(root, "nonfinite"),
         .unwritten = kg_wire_get_u64(root, "unwritten"),
@@ -173,7 +173,7 @@ static void apply_figures(const cJSON *root, struct kg_result *result)
     };
     result->compared = true;
     result->outcome = KG_RAN;
-    result->marks = kg_figures_mark(&result->figures, &result->of.suite->gates);
+    result->marks = kg_comparison_mark(&result->comparison, &result->of.suite->gates);
 }
 
 /* ---- a block ---- */

@@ -48,9 +48,9 @@ static int blame_baseline(struct worker *w, int status, kg_error *error)
     return blame(w, "the baseline", status, error);
 }
 
-static bool failed_by_baseline(const struct kg_lineup *lineup)
+static bool failed_by_baseline(const struct kg_arms *arms)
 {
-    return lineup->subjects[KG_LANE_BASELINE].failed && !lineup->subjects[KG_LANE_CASE].failed;
+    return arms->prepared[KG_ARM_BASELINE].failed && !arms->prepared[KG_ARM_CASE].failed;
 }
 
 static int note_refusal(struct worker *w, enum refusal by, int status)
@@ -95,10 +95,10 @@ static bool baseline_first(const struct worker *w, const struct kg_job_case *one
 }
 
 /* It may run on the buffers. */
-static int prepare_baseline(struct worker *w, struct kg_lineup *lineup, kg_error *ret_error)
+static int prepare_baseline(struct worker *w, struct kg_arms *arms, kg_error *ret_error)
 {
-    kg_wire_begin(w->out, lineup->one->index, KG_BASELINE_PREPARE);
-    int status = kg_lineup_baseline(lineup, ret_error);
+    kg_wire_begin(w->out, arms->one->index, KG_BASELINE_PREPARE);
+    int status = kg_arms_baseline(arms, ret_error);
     if (!status)
         status = check_fixture(w, ret_error);
     return status == KG_EUNSUPPORTED ? status : blame_baseline(w, status, ret_error);
@@ -106,76 +106,76 @@ static int prepare_baseline(struct worker *w, struct kg_lineup *lineup, kg_error
 
 /* Where the baseline cannot run the case, the case is new: there is nothing to judge its time against. One that ran in
  * the first round can. */
-static int call_new(struct worker *w, struct kg_lineup *lineup, kg_error *error)
+static int call_new(struct worker *w, struct kg_arms *arms, kg_error *error)
 {
     if (w->job->round > 1)
         return blame_baseline(w, KG_EUNSUPPORTED, error);
-    kg_lineup_drop(lineup, KG_LANE_BASELINE);
+    kg_arms_drop(arms, KG_ARM_BASELINE);
     w->ready.is_new = true;
     snprintf(w->ready.note, sizeof w->ready.note, "the baseline does not run here: %s", error->text);
     return KG_OK;
 }
 
 /* The baseline is beside the case where that is timed. */
-static int prepare(struct worker *w, struct kg_lineup *lineup, const struct kg_job_case *one, kg_error *ret_error)
+static int prepare(struct worker *w, struct kg_arms *arms, const struct kg_job_case *one, kg_error *ret_error)
 {
     int status = use_fixture(w, &w->fixture, &one->of, ret_error);
-    *lineup = (struct kg_lineup){ .host = &w->host,
-                                  .fixture = &w->fixture,
-                                  .one = one,
-                                  .module = &w->module,
-                                  .baseline = w->baseline.root && !one->is_new ? &w->baseline : NULL };
-    const int builds = lineup->baseline && one->time ? 2 : 1;
+    *arms = (struct kg_arms){ .host = &w->host,
+                              .fixture = &w->fixture,
+                              .one = one,
+                              .module = &w->module,
+                              .baseline = w->baseline.root && !one->is_new ? &w->baseline : NULL };
+    const int builds = arms->baseline && one->time ? 2 : 1;
     for (int i = 0; i < builds && !status; i++) {
         if (builds == 2 && (i == 0) == baseline_first(w, one)) {
-            status = prepare_baseline(w, lineup, ret_error);
-            status = status == KG_EUNSUPPORTED ? call_new(w, lineup, ret_error) : status;
+            status = prepare_baseline(w, arms, ret_error);
+            status = status == KG_EUNSUPPORTED ? call_new(w, arms, ret_error) : status;
         } else {
             kg_wire_begin(w->out, one->index, KG_PREPARE);
-            status = note_refusal(w, REFUSED_BY_BUILD, kg_lineup_case(lineup, ret_error));
+            status = note_refusal(w, REFUSED_BY_BUILD, kg_arms_case(arms, ret_error));
         }
     }
     return status;
 }
 
 /* A READY message of what is known by now. */
-static void tell_ready(struct worker *w, const struct kg_lineup *lineup)
+static void tell_ready(struct worker *w, const struct kg_arms *arms)
 {
-    const struct kg_subject *subject = &lineup->subjects[KG_LANE_CASE];
+    const struct kg_prepared *prepared = &arms->prepared[KG_ARM_CASE];
     struct kg_result *r = &w->ready;
-    snprintf(r->backend, sizeof r->backend, "%s", subject->backend->name);
-    snprintf(r->pin, sizeof r->pin, "%s", subject->identity.pin);
-    snprintf(r->anchor_pin, sizeof r->anchor_pin, "%s", lineup->subjects[KG_LANE_ANCHOR].identity.pin);
-    snprintf(r->baseline_pin, sizeof r->baseline_pin, "%s", lineup->subjects[KG_LANE_BASELINE].identity.pin);
-    if (subject->knobs)
-        kg_knobs_format(subject->backend, subject->knobs, r->knobs, sizeof r->knobs);
-    kg_wire_ready(w->out, lineup->one->index, r);
+    snprintf(r->backend, sizeof r->backend, "%s", prepared->backend->name);
+    snprintf(r->pin, sizeof r->pin, "%s", prepared->identity.pin);
+    snprintf(r->anchor_pin, sizeof r->anchor_pin, "%s", arms->prepared[KG_ARM_ANCHOR].identity.pin);
+    snprintf(r->baseline_pin, sizeof r->baseline_pin, "%s", arms->prepared[KG_ARM_BASELINE].identity.pin);
+    if (prepared->knobs)
+        kg_knobs_format(prepared->backend, prepared->knobs, r->knobs, sizeof r->knobs);
+    kg_wire_ready(w->out, arms->one->index, r);
 }
 
 /* Only after a launch: what a first launch loads should not be loaded inside a capture. */
-static int inspect(struct worker *w, struct kg_lineup *lineup, kg_error *ret_error)
+static int inspect(struct worker *w, struct kg_arms *arms, kg_error *ret_error)
 {
     struct kg_result *r = &w->ready;
-    return kg_identity_of(w->context, &w->module, &lineup->subjects[KG_LANE_CASE], &r->launch, r->identity,
+    return kg_identity_of(w->context, &w->module, &arms->prepared[KG_ARM_CASE], &r->launch, r->identity,
                           sizeof r->identity, ret_error);
 }
 
 /* ---- correctness ---- */
 
 /* One launch on poisoned outputs, which says what it wrote there. */
-static int launch_checked(struct worker *w, struct kg_subject *subject, uint64_t *ret_digest, kg_error *ret_error)
+static int launch_checked(struct worker *w, struct kg_prepared *prepared, uint64_t *ret_digest, kg_error *ret_error)
 {
     const struct kg_buffers *set = &w->fixture.buffers;
     int status = kg_buffers_poison(set, ret_error);
     if (!status)
         status = note_refusal(w, REFUSED_BY_BUILD,
-                              kg_subject_launch(subject, 0, w->context->ops->stream(w->context), ret_error));
+                              kg_prepared_launch(prepared, 0, w->context->ops->stream(w->context), ret_error));
     if (!status)
         status = w->context->ops->synchronize(w->context, ret_error);
     if (!status)
         status = check_fixture(w, ret_error);
     if (!status)
-        status = kg_subject_check_workspace(subject, 0, ret_error);
+        status = kg_prepared_check_workspace(prepared, 0, ret_error);
     if (!status)
         status = kg_buffers_digest(set, KG_OUTPUT, ret_digest, ret_error);
     return status;
@@ -193,113 +193,111 @@ static int compute_reference(struct worker *w, const struct kg_job_case *one, st
     return status;
 }
 
-static int check(struct worker *w, const struct kg_job_case *one, struct kg_subject *subject, bool *ret_right,
+static int check(struct worker *w, const struct kg_job_case *one, struct kg_prepared *prepared, bool *ret_right,
                  uint64_t *ret_digest, kg_error *ret_error)
 {
-    struct kg_figures figures;
-    int status = launch_checked(w, subject, ret_digest, ret_error);
+    struct kg_comparison comparison;
+    int status = launch_checked(w, prepared, ret_digest, ret_error);
     if (status || (!one->check && *ret_digest == one->digest)) {
         *ret_right = !status;
         return status;
     }
     status = compute_reference(w, one, &w->fixture, KG_CORRECTNESS, ret_error);
     if (!status)
-        status = kg_fixture_compare(&w->fixture, &w->fixture.buffers, &figures, ret_error);
+        status = kg_fixture_compare(&w->fixture, &w->fixture.buffers, &comparison, ret_error);
     if (status)
         return status;
-    kg_wire_figures(w->out, one->index, &figures, *ret_digest);
-    *ret_right = kg_gate_marks_all(kg_figures_mark(&figures, &one->of.suite->gates));
+    kg_wire_figures(w->out, one->index, &comparison, *ret_digest);
+    *ret_right = kg_gate_marks_all(kg_comparison_mark(&comparison, &one->of.suite->gates));
     return KG_OK;
 }
 
 /* ---- timing ---- */
 
 /* What it overwrote shows at once, and whose launch it was. */
-static int launch_lane(struct worker *w, struct kg_lineup *lineup, int lane, kg_error *ret_error)
+static int launch_arm(struct worker *w, struct kg_arms *arms, int arm, kg_error *ret_error)
 {
-    kg_wire_begin(w->out, lineup->one->index, lane == KG_LANE_CASE ? KG_CORRECTNESS : KG_BASELINE_LAUNCH);
-    int status = kg_lineup_launch(lineup, lane, ret_error);
+    kg_wire_begin(w->out, arms->one->index, arm == KG_ARM_CASE ? KG_CORRECTNESS : KG_BASELINE_LAUNCH);
+    int status = kg_arms_launch(arms, arm, ret_error);
     if (!status)
         status = check_fixture(w, ret_error);
-    return status ? status : kg_subject_check_workspace(&lineup->subjects[lane], 0, ret_error);
+    return status ? status : kg_prepared_check_workspace(&arms->prepared[arm], 0, ret_error);
 }
 
-static int launch_baseline(struct worker *w, struct kg_lineup *lineup, kg_error *ret_error)
+static int launch_baseline(struct worker *w, struct kg_arms *arms, kg_error *ret_error)
 {
-    int status = launch_lane(w, lineup, KG_LANE_BASELINE, ret_error);
+    int status = launch_arm(w, arms, KG_ARM_BASELINE, ret_error);
     return status == KG_EUNSUPPORTED ? status : blame_baseline(w, status, ret_error);
 }
 
 /* Where code lies changes the time of a small kernel, and a first launch loads it: those of two builds follow one
  * another with nothing loaded between them. */
-static int launch_both(struct worker *w, struct kg_lineup *lineup, kg_error *ret_error)
+static int launch_both(struct worker *w, struct kg_arms *arms, kg_error *ret_error)
 {
-    const bool swapped = baseline_first(w, lineup->one);
+    const bool swapped = baseline_first(w, arms->one);
     int status = KG_OK;
-    for (int i = 0; i < 2 && !status && lineup->subjects[KG_LANE_BASELINE].backend; i++) {
+    for (int i = 0; i < 2 && !status && arms->prepared[KG_ARM_BASELINE].backend; i++) {
         if ((i == 0) != swapped) {
-            status = note_refusal(w, REFUSED_BY_BUILD, launch_lane(w, lineup, KG_LANE_CASE, ret_error));
+            status = note_refusal(w, REFUSED_BY_BUILD, launch_arm(w, arms, KG_ARM_CASE, ret_error));
             continue;
         }
-        status = launch_baseline(w, lineup, ret_error);
-        status = status == KG_EUNSUPPORTED ? call_new(w, lineup, ret_error) : status;
+        status = launch_baseline(w, arms, ret_error);
+        status = status == KG_EUNSUPPORTED ? call_new(w, arms, ret_error) : status;
     }
     return status;
 }
 
 /* An anchor that cannot run here is left out, and the log says so. */
-static void add_anchor(struct worker *w, struct kg_lineup *lineup)
+static void add_anchor(struct worker *w, struct kg_arms *arms)
 {
     kg_error error = { 0 };
-    int status = kg_lineup_anchor(lineup, &error);
+    int status = kg_arms_anchor(arms, &error);
     if (status && status != KG_ENOTFOUND)
         w->host.host.log(&w->host.host, "anchor: %s", error.text);
 }
 
 /* It was launched before: a refusal now is a failure. */
-static int identify_baseline(struct worker *w, struct kg_lineup *lineup, kg_error *ret_error)
+static int identify_baseline(struct worker *w, struct kg_arms *arms, kg_error *ret_error)
 {
     struct kg_result *r = &w->ready;
-    if (!lineup->baseline)
+    if (!arms->baseline)
         return KG_OK;
-    kg_wire_begin(w->out, lineup->one->index, KG_BASELINE_LAUNCH);
-    int status =
-        kg_lineup_identity(lineup, KG_LANE_BASELINE, r->baseline_identity, sizeof r->baseline_identity, ret_error);
-    kg_wire_begin(w->out, lineup->one->index, KG_TIMING);
+    kg_wire_begin(w->out, arms->one->index, KG_BASELINE_LAUNCH);
+    int status = kg_arms_identity(arms, KG_ARM_BASELINE, r->baseline_identity, sizeof r->baseline_identity, ret_error);
+    kg_wire_begin(w->out, arms->one->index, KG_TIMING);
     return blame_baseline(w, status, ret_error);
 }
 
-static int prepare_lanes(struct worker *w, struct kg_lineup *lineup, const struct kg_timing *timing,
-                         kg_error *ret_error)
+static int prepare_arms(struct worker *w, struct kg_arms *arms, const struct kg_timing *timing, kg_error *ret_error)
 {
     const bool event = timing->timer == KG_TIMER_EVENT;
     struct kg_result *r = &w->ready;
     kg_error cause = { 0 };
     int status = KG_OK;
     if (w->job->anchors && !event)
-        add_anchor(w, lineup);
-    if (lineup->one->planted_pct > 0 && !event)
-        status = kg_lineup_planted(lineup, ret_error);
+        add_anchor(w, arms);
+    if (arms->one->planted_pct > 0 && !event)
+        status = kg_arms_planted(arms, ret_error);
     if (!status)
-        status = kg_lineup_make_rings(lineup, timing, seed_of(w, lineup->one) + 1, ret_error);
-    if (status && failed_by_baseline(lineup))
+        status = kg_arms_make_rings(arms, timing, seed_of(w, arms->one) + 1, ret_error);
+    if (status && failed_by_baseline(arms))
         return blame_baseline(w, status, ret_error);
     if (!status)
-        status = identify_baseline(w, lineup, ret_error);
-    if (!status && lineup->subjects[KG_LANE_ANCHOR].backend &&
-        kg_lineup_identity(lineup, KG_LANE_ANCHOR, r->anchor_identity, sizeof r->anchor_identity, &cause)) {
+        status = identify_baseline(w, arms, ret_error);
+    if (!status && arms->prepared[KG_ARM_ANCHOR].backend &&
+        kg_arms_identity(arms, KG_ARM_ANCHOR, r->anchor_identity, sizeof r->anchor_identity, &cause)) {
         w->host.host.log(&w->host.host, "anchor: %s", cause.text);
-        kg_lineup_drop(lineup, KG_LANE_ANCHOR);
+        kg_arms_drop(arms, KG_ARM_ANCHOR);
     }
     return status;
 }
 
 /* Once a case, in its first round, since its reference takes time: on other inputs too. */
-static int measure(struct worker *w, struct kg_lineup *lineup, const struct kg_timing *timing, uint64_t digest,
+static int measure(struct worker *w, struct kg_arms *arms, const struct kg_timing *timing, uint64_t digest,
                    struct kg_block *ret_block, kg_error *ret_error)
 {
-    const struct kg_job_case *one = lineup->one;
-    struct kg_subject *subjects[KG_LANES];
+    const struct kg_job_case *one = arms->one;
+    struct kg_prepared *prepared[KG_ARMS];
     struct kg_case of_other = one->of;
     of_other.seed = kg_mix64(one->of.seed + 1);
     const bool other = w->job->round == 1;
@@ -308,33 +306,33 @@ static int measure(struct worker *w, struct kg_lineup *lineup, const struct kg_t
         status = compute_reference(w, one, &w->other, KG_TIMING, ret_error);
     if (status)
         return status;
-    kg_lineup_subjects(lineup, subjects);
+    kg_arms_prepared(arms, prepared);
     struct kg_timed_output output = {
         .fixture = &w->fixture, .other = other ? &w->other : NULL, .digest = digest, .seed = seed_of(w, one)
     };
     const struct kg_interlude interlude = { kg_timed_output_check, &output };
-    status = kg_measure_block(w->context, subjects, one->planted_pct, timing, seed_of(w, one), &interlude, ret_block,
+    status = kg_measure_block(w->context, prepared, one->planted_pct, timing, seed_of(w, one), &interlude, ret_block,
                               ret_error);
     if (output.unclear)
         return blame(w, "one of the two builds", status, ret_error);
-    return output.baseline_wrong || failed_by_baseline(lineup) ? blame_baseline(w, status, ret_error) : status;
+    return output.baseline_wrong || failed_by_baseline(arms) ? blame_baseline(w, status, ret_error) : status;
 }
 
-static int time_case(struct worker *w, struct kg_lineup *lineup, uint64_t digest, kg_error *ret_error)
+static int time_case(struct worker *w, struct kg_arms *arms, uint64_t digest, kg_error *ret_error)
 {
-    const struct kg_job_case *one = lineup->one;
+    const struct kg_job_case *one = arms->one;
     const struct kg_timing timing = kg_timing_of(one->of.suite, one->of.kind, &w->job->timing);
     struct kg_block block = { 0 };
     kg_wire_begin(w->out, one->index, KG_TIMING);
-    int status = w->ready.is_new ? KG_OK : prepare_lanes(w, lineup, &timing, ret_error);
+    int status = w->ready.is_new ? KG_OK : prepare_arms(w, arms, &timing, ret_error);
     if (!status)
-        status = inspect(w, lineup, ret_error);
+        status = inspect(w, arms, ret_error);
     if (status)
         return status;
-    tell_ready(w, lineup);
+    tell_ready(w, arms);
     if (w->ready.is_new)
         return KG_OK;
-    status = measure(w, lineup, &timing, digest, &block, ret_error);
+    status = measure(w, arms, &timing, digest, &block, ret_error);
     if (!status) {
         block.round = w->job->round;
         kg_wire_block(w->out, one->index, &block, w->context->ops->timer_tick_us(w->context));
@@ -347,29 +345,29 @@ static int time_case(struct worker *w, struct kg_lineup *lineup, uint64_t digest
 
 /* ---- cases ---- */
 
-static int run_baseline(struct worker *w, struct kg_lineup *lineup, kg_error *ret_error)
+static int run_baseline(struct worker *w, struct kg_arms *arms, kg_error *ret_error)
 {
-    int status = lineup->subjects[KG_LANE_BASELINE].backend ? KG_OK : prepare_baseline(w, lineup, ret_error);
-    return status ? status : launch_baseline(w, lineup, ret_error);
+    int status = arms->prepared[KG_ARM_BASELINE].backend ? KG_OK : prepare_baseline(w, arms, ret_error);
+    return status ? status : launch_baseline(w, arms, ret_error);
 }
 
 /* A case that this build refuses is skipped, unless the baseline runs it. Only before it was checked can it be refused.
  * Returns the status of what failed last. */
-static int find_fault(struct worker *w, struct kg_lineup *lineup, int status, enum kg_message_type *ret_type,
+static int find_fault(struct worker *w, struct kg_arms *arms, int status, enum kg_message_type *ret_type,
                       kg_error *error)
 {
     kg_error its = { 0 };
     *ret_type = w->ready.baseline_broken ? KG_MESSAGE_BASELINE_BROKEN : KG_MESSAGE_BROKEN;
     if (status != KG_EUNSUPPORTED || w->ready.baseline_broken)
         return status;
-    if (!lineup->one->check || w->refusal == REFUSED_BY_NOBODY) {
+    if (!arms->one->check || w->refusal == REFUSED_BY_NOBODY) {
         say_whose("it ran when it was checked, now", error);
         return status;
     }
     *ret_type = KG_MESSAGE_SKIP;
-    if (w->refusal == REFUSED_BY_REFERENCE || !lineup->baseline)
+    if (w->refusal == REFUSED_BY_REFERENCE || !arms->baseline)
         return status;
-    const int its_status = run_baseline(w, lineup, &its);
+    const int its_status = run_baseline(w, arms, &its);
     if (its_status == KG_EUNSUPPORTED)
         return status;
     *ret_type = its_status ? KG_MESSAGE_BASELINE_BROKEN : KG_MESSAGE_LOST;
@@ -382,7 +380,7 @@ static int find_fault(struct worker *w, struct kg_lineup *lineup, int status, en
 
 static int run_case(struct worker *w, const struct kg_job_case *one)
 {
-    struct kg_lineup lineup = { 0 };
+    struct kg_arms arms = { 0 };
     kg_error error = { 0 };
     bool right = false;
     uint64_t digest = 0;
@@ -390,31 +388,31 @@ static int run_case(struct worker *w, const struct kg_job_case *one)
     w->ready = (struct kg_result){ .of = one->of };
     w->refusal = REFUSED_BY_NOBODY;
     kg_wire_begin(w->out, one->index, KG_PREPARE);
-    int status = prepare(w, &lineup, one, &error);
+    int status = prepare(w, &arms, one, &error);
     if (!status) {
-        snprintf(w->ready.identity, sizeof w->ready.identity, "%s", lineup.subjects[KG_LANE_CASE].identity.text);
-        tell_ready(w, &lineup);
-        status = launch_both(w, &lineup, &error);
+        snprintf(w->ready.identity, sizeof w->ready.identity, "%s", arms.prepared[KG_ARM_CASE].identity.text);
+        tell_ready(w, &arms);
+        status = launch_both(w, &arms, &error);
     }
     if (!status) {
         kg_wire_begin(w->out, one->index, KG_CORRECTNESS);
-        status = check(w, one, &lineup.subjects[KG_LANE_CASE], &right, &digest, &error);
+        status = check(w, one, &arms.prepared[KG_ARM_CASE], &right, &digest, &error);
     }
     if (!status && right && !one->time) {
-        status = inspect(w, &lineup, &error);
+        status = inspect(w, &arms, &error);
         if (!status)
-            tell_ready(w, &lineup);
+            tell_ready(w, &arms);
     }
     if (!status && one->time && right)
-        status = time_case(w, &lineup, digest, &error);
+        status = time_case(w, &arms, digest, &error);
     if (status) {
-        status = find_fault(w, &lineup, status, &type, &error);
+        status = find_fault(w, &arms, status, &type, &error);
         kg_wire_note(w->out, type, one->index, error.text);
     }
     kg_wire_end(w->out, one->index);
     if (status == KG_EDEVICE && w->context->device.kind == KG_CUDA)
         _exit(0); /* cleaning up in a lost context may hang */
-    kg_lineup_done(&lineup);
+    kg_arms_done(&arms);
     if (status == KG_EDEVICE) { /* what it wrote where it should not must not be blamed on the next */
         kg_fixture_done(&w->fixture);
         kg_fixture_done(&w->other);

@@ -117,7 +117,7 @@ static bool near(double a, double b)
     return a == b || fabs(a - b) <= 1e-12 * fabs(b) || (isnan(a) && isnan(b));
 }
 
-static void check_figures(const struct kg_figures *a, const struct kg_figures *b)
+static void check_figures(const struct kg_comparison *a, const struct kg_comparison *b)
 {
     CHECK(a->count == b->count && a->nonfinite == b->nonfinite && a->unwritten == b->unwritten && a->bad == b->bad);
     CHECK(a->max_abs == b->max_abs && a->max_rel == b->max_rel && a->bad_pct == b->bad_pct);
@@ -156,7 +156,7 @@ static void check_compare(enum kg_dtype dtype, int64_t count, bool planted)
         memset((char *)got_cpu + (size_t)(count - 2) * kg_dtype_bytes(dtype), 0xff, 2 * kg_dtype_bytes(dtype));
     }
     kg_gates gates = { .bad_abs = 0.5, .bad_rel = 0.01 };
-    struct kg_figures on_cpu, on_gpu, again;
+    struct kg_comparison on_cpu, on_gpu, again;
     need(cpu->ops->compare(cpu, &got, &expected, &gates, &on_cpu, &error), "compare");
     void *got_gpu = got.data = allocate(gpu, bytes), *expected_gpu = expected.data = allocate(gpu, (size_t)count * 4);
     upload(got_gpu, got_cpu, bytes);

@@ -234,7 +234,7 @@ static void set_judgement(const struct sample *from, struct kg_result *result, b
     *judged = (struct kg_judgement){ .judged = !isnan(from->change_pct), .threshold_pct = 2 };
     if (!judged->judged)
         return;
-    judged->judge = against ? KG_JUDGE_AGAINST : result->of.kind == KG_CPU ? KG_JUDGE_RATIO : KG_JUDGE_RAW;
+    judged->quantity = against ? KG_QUANTITY_AGAINST : result->of.kind == KG_CPU ? KG_QUANTITY_RATIO : KG_QUANTITY_RAW;
     judged->change_pct = from->change_pct;
     judged->margin_pct = 0.2;
     judged->floor_pct = 0.4;
@@ -273,7 +273,7 @@ static void set_figures(const struct sample *from, struct kg_result *result)
     bool right = from->verdict != KG_FAIL && from->verdict != KG_XFAIL;
     result->compared = true;
     result->output_digest = 0x0123456789abcdefu;
-    result->figures = (struct kg_figures){
+    result->comparison = (struct kg_comparison){
         .count = 262144,
         .max_abs = 0.01,
         .mean_abs = 0.001,
@@ -287,13 +287,13 @@ static void set_figures(const struct sample *from, struct kg_result *result)
     result->marks = (struct kg_gate_marks){ true, true, true, true, true };
     if (right)
         return;
-    result->figures.nonfinite = 3;
-    result->figures.bad = 8126;
-    result->figures.bad_pct = 3.1;
-    result->figures.max_abs = 0.5;
-    result->figures.rel_l2 = INFINITY;
-    result->figures.worst_index = 3 * 512 * 64 + 17 * 64 + 5;
-    result->figures.worst_got = -NAN;
+    result->comparison.nonfinite = 3;
+    result->comparison.bad = 8126;
+    result->comparison.bad_pct = 3.1;
+    result->comparison.max_abs = 0.5;
+    result->comparison.rel_l2 = INFINITY;
+    result->comparison.worst_index = 3 * 512 * 64 + 17 * 64 + 5;
+    result->comparison.worst_got = -NAN;
     result->marks = (struct kg_gate_marks){ false, true, false, false, false };
 }
 

@@ -1,4 +1,4 @@
-/* test_provenance.c -- what is said of repositories made here with libgit2: clean, modified, without a commit,
+/* test_git.c -- what is said of repositories made here with libgit2: clean, modified, without a commit,
  * detached, another user's. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -275,16 +275,16 @@ static void digest_is_the_sum_of_its_words(void **state)
 
 /* ---- comparison -------------------------------------------------------------------------------------------- */
 
-static struct kg_figures compare(enum kg_dtype dtype, void *got, float *expected, int64_t count, double bad_abs,
-                                 double bad_rel)
+static struct kg_comparison compare(enum kg_dtype dtype, void *got, float *expected, int64_t count, double bad_abs,
+                                    double bad_rel)
 {
     kg_tensor got_tensor = vector(dtype, count, got), expected_tensor = vector(KG_F32, count, expected);
     kg_gates gates = { .bad_abs = bad_abs, .bad_rel = bad_rel };
-    struct kg_figures figures;
+    struct kg_comparison comparison;
     kg_error error;
-    memset(&figures, 0x55, sizeof figures);
-    assert_int_equal(context->ops->compare(context, &got_tensor, &expected_tensor, &gates, &figures, &error), KG_OK);
-    return figures;
+    memset(&comparison, 0x55, sizeof comparison);
+    assert_int_equal(context->ops->compare(context, &got_tensor, &expected_tensor, &gates, &comparison, &error), KG_OK);
+    return comparison;
 }
 
 static void close_to(double a, double b)
@@ -296,7 +296,7 @@ static void figures_are_those_worked_out_by_hand(void **state)
 {
     (void)state;
     float got[] = { 1, 2.5f, -3, 0, 8 }, expected[] = { 1, 2, -4, 0, 10 }; /* errors 0, .5, 1, 0, -2 */
-    struct kg_figures f = compare(KG_F32, got, expected, 5, 0.5, 0);
+    struct kg_comparison f = compare(KG_F32, got, expected, 5, 0.5, 0);
     assert_int_equal(f.count, 5);
     assert_int_equal(f.nonfinite, 0);
     assert_int_equal(f.unwritten, 0);
@@ -330,7 +330,7 @@ static void worst_is_the_first_of_the_largest(void **state)
     assert_int_equal(compare(KG_F32, got, expected, COUNT, 0, 0).worst_index, 1234);
     got[4444] = INFINITY;
     got[3333] = NAN;
-    struct kg_figures f = compare(KG_F32, got, expected, COUNT, 0, 0);
+    struct kg_comparison f = compare(KG_F32, got, expected, COUNT, 0, 0);
     assert_int_equal(f.worst_index, 3333);
     assert_true(isnan(f.worst_got));
     assert_int_equal(f.nonfinite, 2);
@@ -345,7 +345,7 @@ static void poison_and_infinities_count(void **state)
     (void)state;
     uint16_t f16[] = { 0x3c00, 0xffff, 0x7c00, 0x7e00 }, bf16[] = { 0x3f80, 0xffff, 0x7f80, 0xfffe };
     float expected[] = { 1, 1, INFINITY, 1 }, unwritten[2];
-    struct kg_figures f = compare(KG_F16, f16, expected, 4, 1, 0);
+    struct kg_comparison f = compare(KG_F16, f16, expected, 4, 1, 0);
     assert_int_equal(f.nonfinite, 3); /* an infinity that is expected too */
     assert_int_equal(f.unwritten, 1);
     assert_int_equal(f.bad, 3);
@@ -366,7 +366,7 @@ static void codes_count_as_their_values(void **state)
     (void)state;
     uint8_t e4m3[] = { 0x38, 0xb8, 0x7e, 0x01, 0x08, 0xff, 0x7f }; /* 1, -1, 448, 2^-9, 2^-6, unwritten, NaN */
     float expected[] = { 1, -1, 448, 0x1p-9f, 0x1p-6f, 1, 1 };
-    struct kg_figures f = compare(KG_E4M3, e4m3, expected, 5, 0, 0);
+    struct kg_comparison f = compare(KG_E4M3, e4m3, expected, 5, 0, 0);
     assert_true(f.bad == 0 && f.nonfinite == 0 && f.unwritten == 0);
     f = compare(KG_E4M3, e4m3, expected, 7, 0, 0);
     assert_true(f.bad == 2 && f.nonfinite == 2 && f.unwritten == 1);
@@ -390,15 +390,15 @@ static void outputs_are_compared_in_their_unit(void **state)
     float f32[] = { 1, 2 }, expected[] = { 0.25f, 0.5f };
     kg_tensor of = vector(KG_F32, 2, expected), got[] = { vector(KG_E4M3, 2, e4m3), vector(KG_F32, 2, f32) };
     kg_gates gates = { .bad_abs = 0 };
-    struct kg_figures figures;
+    struct kg_comparison comparison;
     kg_error error;
     for (int i = 0; i < 2; i++) {
         got[i].unit = 0.25;
-        assert_int_equal(context->ops->compare(context, &got[i], &of, &gates, &figures, &error), KG_OK);
-        assert_true(figures.bad == 0 && figures.max_abs == 0);
+        assert_int_equal(context->ops->compare(context, &got[i], &of, &gates, &comparison, &error), KG_OK);
+        assert_true(comparison.bad == 0 && comparison.max_abs == 0);
         got[i].unit = 0; /* stands for 1 */
-        assert_int_equal(context->ops->compare(context, &got[i], &of, &gates, &figures, &error), KG_OK);
-        assert_true(figures.bad == 2 && figures.max_abs == 1.5 && figures.worst_got == 2);
+        assert_int_equal(context->ops->compare(context, &got[i], &of, &gates, &comparison, &error), KG_OK);
+        assert_true(comparison.bad == 2 && comparison.max_abs == 1.5 && comparison.worst_got == 2);
     }
 }
 
@@ -420,14 +420,14 @@ static void sums_repeat_whatever_the_threads(void **state)
     kg_error error;
     assert_int_equal(context->ops->fill(context, &got, 1, 0, &error), KG_OK);
     assert_int_equal(context->ops->fill(context, &expected, 1, 1, &error), KG_OK);
-    struct kg_figures first = compare(KG_F32, got.data, expected.data, COUNT, 1, 0);
+    struct kg_comparison first = compare(KG_F32, got.data, expected.data, COUNT, 1, 0);
     assert_int_equal(first.count, COUNT);
     assert_true(fabs(first.rel_l2 - sqrt(2)) < 0.02); /* independent: twice the variance */
     assert_true(fabs(first.mean_abs - 1.13) < 0.02);  /* 2 / sqrt(pi), nearly */
 #ifdef _OPENMP
     int threads = omp_get_max_threads();
     omp_set_num_threads(3);
-    struct kg_figures again = compare(KG_F32, got.data, expected.data, COUNT, 1, 0);
+    struct kg_comparison again = compare(KG_F32, got.data, expected.data, COUNT, 1, 0);
     omp_set_num_threads(threads);
     assert_memory_equal(&first, &again, sizeof first);
 #endif
@@ -439,27 +439,27 @@ static void marks_fail_on_nan_and_on_nothing(void **state)
 {
     (void)state;
     kg_gates gates = { .max_abs = 1, .mean_abs = 1, .bad_pct = 0, .rel_l2 = 1 };
-    struct kg_figures good = { .count = 1, .max_abs = 1, .mean_abs = 1, .rel_l2 = 1 };
-    assert_true(kg_gate_marks_all(kg_figures_mark(&good, &gates)));
-    struct kg_figures f = good;
+    struct kg_comparison good = { .count = 1, .max_abs = 1, .mean_abs = 1, .rel_l2 = 1 };
+    assert_true(kg_gate_marks_all(kg_comparison_mark(&good, &gates)));
+    struct kg_comparison f = good;
     f.max_abs = nextafter(1, 2);
-    assert_false(kg_figures_mark(&f, &gates).max_abs);
+    assert_false(kg_comparison_mark(&f, &gates).max_abs);
     f = good;
     f.mean_abs = (double)NAN;
-    assert_false(kg_figures_mark(&f, &gates).mean_abs);
+    assert_false(kg_comparison_mark(&f, &gates).mean_abs);
     f = good;
     f.bad_pct = 1e-9;
-    assert_false(kg_figures_mark(&f, &gates).bad_pct);
+    assert_false(kg_comparison_mark(&f, &gates).bad_pct);
     f = good;
     f.rel_l2 = INFINITY;
-    assert_false(kg_figures_mark(&f, &gates).rel_l2);
+    assert_false(kg_comparison_mark(&f, &gates).rel_l2);
     f = good;
     f.nonfinite = 1;
-    assert_false(kg_figures_mark(&f, &gates).finite);
+    assert_false(kg_comparison_mark(&f, &gates).finite);
     f = good;
     f.count = 0;
-    assert_false(kg_figures_mark(&f, &gates).finite);
-    assert_false(kg_gate_marks_all(kg_figures_mark(&f, &gates)));
+    assert_false(kg_comparison_mark(&f, &gates).finite);
+    assert_false(kg_gate_marks_all(kg_comparison_mark(&f, &gates)));
 }
 
 /* ---- windows ----------------------------------------------------------------------------------------------- */

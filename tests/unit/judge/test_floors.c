@@ -21,8 +21,8 @@ static struct kg_floor floor_of(const char *key, const char *uuid, double sd)
     };
     (void)snprintf(floor.key, sizeof floor.key, "%s", key);
     (void)snprintf(floor.uuid, sizeof floor.uuid, "%s", uuid);
-    floor.sd[KG_JUDGE_AGAINST] = sd;
-    floor.floor_pct[KG_JUDGE_AGAINST] = 200 * sd;
+    floor.sd[KG_QUANTITY_AGAINST] = sd;
+    floor.floor_pct[KG_QUANTITY_AGAINST] = 200 * sd;
     return floor;
 }
 
@@ -47,10 +47,10 @@ static void kept_and_found_again(void **state)
     assert_int_equal(floors.count, 3);
     const struct kg_floor *found = kg_floors_find(&floors, &device, "a/b/c", &warm);
     assert_non_null(found);
-    assert_true(fabs(found->sd[KG_JUDGE_AGAINST] - 0.0042) < 1e-9);
-    assert_true(fabs(found->floor_pct[KG_JUDGE_AGAINST] - 0.84) < 1e-9);
+    assert_true(fabs(found->sd[KG_QUANTITY_AGAINST] - 0.0042) < 1e-9);
+    assert_true(fabs(found->floor_pct[KG_QUANTITY_AGAINST] - 0.84) < 1e-9);
     assert_int_equal(found->n_blocks, 30);
-    assert_true(found->sd[KG_JUDGE_RAW] == 0);
+    assert_true(found->sd[KG_QUANTITY_RAW] == 0);
     assert_null(kg_floors_find(&floors, &device, "a/b/c", &cold));
     assert_null(kg_floors_find(&floors, &newer, "a/b/c", &warm));
     assert_null(kg_floors_find(&floors, &device, "a/b/e", &warm));

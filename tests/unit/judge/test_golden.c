@@ -89,7 +89,7 @@ static void golden_of_a_steady_result(void **state)
     assert_string_equal(golden.anchor_identity, "code 2");
     assert_near(golden.anchor_p50_us, 50.0); /* of 50, 47.9, 50.4 */
     assert_near(golden.blocks_ratio[1], 0.501);
-    assert_int_equal(golden.judge, KG_JUDGE_RATIO);
+    assert_int_equal(golden.quantity, KG_QUANTITY_RATIO);
     assert_near(golden.floor_pct, 2 * deviation_pct(0.5, 0.501, 0.5));
     assert_near(golden.best.p50_us, 25.0);
     assert_string_equal(golden.best.git_sha, provenance.git_sha);
@@ -108,18 +108,18 @@ static void steadier_quantity_judges(void **state)
     struct kg_golden golden;
     assert_int_equal(
         bless(result_new(KG_CUDA, 3, (double[]){ 25, 25, 25 }, (double[]){ 0.5, 0.51, 0.5 }), &golden, NULL), 0);
-    assert_int_equal(golden.judge, KG_JUDGE_RAW);
+    assert_int_equal(golden.quantity, KG_QUANTITY_RAW);
     assert_near(golden.floor_pct, 0.05);
     assert_int_equal(
         bless(result_new(KG_CPU, 3, (double[]){ 25, 25, 25 }, (double[]){ 0.5, 0.51, 0.5 }), &golden, NULL), 0);
-    assert_int_equal(golden.judge, KG_JUDGE_RATIO); /* a CPU's time travels badly */
+    assert_int_equal(golden.quantity, KG_QUANTITY_RATIO); /* a CPU's time travels badly */
     assert_string_equal(golden.anchor, "cpu_math");
     assert_near(golden.floor_pct, 2 * deviation_pct(0.5, 0.51, 0.5));
     assert_int_equal(bless(result_new(KG_CPU, 3, (double[]){ 25, 25, 25 }, (double[]){ 0.5, 0.5, 0.5 }), &golden, NULL),
                      0);
     assert_near(golden.floor_pct, 1.0);
     assert_int_equal(bless(result_new(KG_CUDA, 3, (double[]){ 25, 25, 25.1 }, NULL), &golden, NULL), 0);
-    assert_int_equal(golden.judge, KG_JUDGE_RAW);
+    assert_int_equal(golden.quantity, KG_QUANTITY_RAW);
     assert_string_equal(golden.anchor, "");
     assert_string_equal(golden.best.anchor, "");
     assert_true(golden.best.ratio == 0);
@@ -164,7 +164,7 @@ static void unsteady_times_with_steady_ratio_pass(void **state)
     struct kg_golden golden;
     assert_int_equal(
         bless(result_new(KG_CUDA, 3, (double[]){ 25, 30, 35 }, (double[]){ 0.5, 0.5, 0.501 }), &golden, NULL), 0);
-    assert_int_equal(golden.judge, KG_JUDGE_RATIO);
+    assert_int_equal(golden.quantity, KG_QUANTITY_RATIO);
 }
 
 /* ---- the set --------------------------------------------------------------------------------------------------- */
@@ -179,7 +179,7 @@ static struct kg_golden golden_of(const char *key, double p50_us)
         .anchor_identity = "math of 1/3",
         .anchor_p50_us = p50_us * 3,
         .blocks_ratio = { 1. / 3, 0.334, 0.333 },
-        .judge = KG_JUDGE_RATIO,
+        .quantity = KG_QUANTITY_RATIO,
         .floor_pct = 0.123456789,
         .best = { p50_us, "0123456789", "2025-01-01", "GPU-1", 0.333, "math", "math of 1/3" },
         .contract = contract,
@@ -401,7 +401,7 @@ static void round_trip_is_byte_identical(void **state)
     assert_int_equal(golden->n_blocks, 3);
     assert_near(golden->blocks_us[1], 123.333);
     assert_near(golden->blocks_ratio[0], 0.333333);
-    assert_int_equal(golden->judge, KG_JUDGE_RATIO);
+    assert_int_equal(golden->quantity, KG_QUANTITY_RATIO);
     assert_string_equal(golden->anchor, "math");
     assert_string_equal(golden->anchor_identity, "math of 1/3");
     assert_string_equal(golden->identity, made.identity);
@@ -435,14 +435,14 @@ static void set_without_cases_and_case_without_anchor(void **state)
 
     struct kg_golden golden = golden_of("s/k/b", 5);
     golden.anchor[0] = 0;
-    golden.judge = KG_JUDGE_RAW;
+    golden.quantity = KG_QUANTITY_RAW;
     golden.best = kg_golden_as_best(&golden);
     assert_int_equal(kg_goldens_put(&goldens, &golden, false, NULL), 0);
     assert_int_equal(kg_goldens_save(&goldens, *state, NULL), 0);
     kg_goldens_done(&goldens);
     assert_int_equal(kg_goldens_load(*state, "l4", &goldens, NULL), 0);
     assert_string_equal(goldens.items[0].anchor, "");
-    assert_int_equal(goldens.items[0].judge, KG_JUDGE_RAW);
+    assert_int_equal(goldens.items[0].quantity, KG_QUANTITY_RAW);
     assert_true(goldens.items[0].best.ratio == 0);
     assert_string_equal(goldens.items[0].best.anchor, "");
     kg_goldens_done(&goldens);

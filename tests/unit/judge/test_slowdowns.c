@@ -36,7 +36,7 @@ static struct kg_result *result_new(enum kg_device_kind kind, double p50_us, dou
     result->of = (struct kg_case){ .suite = &suite, .kind = kind };
     result->phase = KG_DONE;
     result->compared = true;
-    result->figures = (struct kg_figures){ .count = 100 };
+    result->comparison = (struct kg_comparison){ .count = 100 };
     result->marks = (struct kg_gate_marks){ true, true, true, true, true };
     result->tick_us = 0.03;
     (void)strcpy(result->identity, "code 1");
@@ -100,11 +100,11 @@ static void case_and_anchor_together(void **state)
     for (double factor = 1.12; factor <= 10.1; factor *= 1.2) {
         struct kg_goldens gpu = { .arch = "h200" }, cpu = { .arch = "cpu" };
         bless(&gpu, result_new(KG_CUDA, 25, 50));
-        gpu.items[0].judge = KG_JUDGE_RATIO;
+        gpu.items[0].quantity = KG_QUANTITY_RATIO;
         assert_int_equal(judge(&gpu, result_new(KG_CUDA, 25, 50), NO_CREEP), KG_PASS);
         assert_int_equal(judge(&gpu, result_new(KG_CUDA, 25 * factor, 50 * factor), NO_CREEP), KG_SLOW);
         bless(&cpu, result_new(KG_CPU, 25, 50));
-        assert_int_equal(cpu.items[0].judge, KG_JUDGE_RATIO);
+        assert_int_equal(cpu.items[0].quantity, KG_QUANTITY_RATIO);
         assert_int_equal(judge(&cpu, result_new(KG_CPU, 25, 50), NO_CREEP), KG_PASS);
         /* A CPU's absolute time is no proof, but it is no pass either. */
         assert_int_equal(judge(&cpu, result_new(KG_CPU, 25 * factor, 50 * factor), NO_CREEP), KG_UNSURE);

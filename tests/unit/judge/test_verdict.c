@@ -82,7 +82,7 @@ static struct kit *kit_new(enum kg_device_kind kind)
         .anchor_p50_us = 50,
         .blocks_ratio = { 0.5, 0.5, 0.5 },
         .floor_pct = kind == KG_CPU ? 1 : 0.2,
-        .judge = kind == KG_CPU ? KG_JUDGE_RATIO : KG_JUDGE_RAW,
+        .quantity = kind == KG_CPU ? KG_QUANTITY_RATIO : KG_QUANTITY_RAW,
         .best = { 25, "0123456789abcdef", "2025-01-02", "GPU-1", 0.5, "", "code 2" },
         .contract = kit->policy.contract,
         .identity = "code 1",
@@ -94,7 +94,7 @@ static struct kit *kit_new(enum kg_device_kind kind)
     result->of = (struct kg_case){ .suite = &suite, .kind = kind };
     result->phase = KG_DONE;
     result->compared = true;
-    result->figures = (struct kg_figures){ .count = 100 };
+    result->comparison = (struct kg_comparison){ .count = 100 };
     result->marks = (struct kg_gate_marks){ true, true, true, true, true };
     result->tick_us = 0.03;
     (void)strcpy(result->identity, "code 1");
@@ -127,7 +127,7 @@ static void unchanged_passes(void **state)
     struct kit *kit = kit_new(KG_CUDA);
     decided(kit, &kit->golden, KG_PASS, false, "p50 25.0 us, golden 25.0 us (+0.0% ±0.3, threshold 2%)");
     const struct kg_judgement *judgement = &kit->result.judgement;
-    assert_true(judgement->judged && judgement->same_code && judgement->judge == KG_JUDGE_RAW);
+    assert_true(judgement->judged && judgement->same_code && judgement->quantity == KG_QUANTITY_RAW);
     assert_true(judgement->golden_us == 25 && judgement->threshold_pct == 2);
     assert_true(judgement->floor_pct == 0.2 && judgement->alarm_blocks == 0);
     /* qt(0.995, 4) s0 sqrt(2 / 4 (1 / 3 + 1 / 3)) with s0 = log(1.002) / 2, since two blocks' worth of prior */
@@ -237,7 +237,7 @@ static void every_failing_gate_is_named(void **state)
 {
     (void)state;
     struct kit *kit = kit_new(KG_CUDA);
-    kit->result.figures = (struct kg_figures){
+    kit->result.comparison = (struct kg_comparison){
         .count = 100,
         .max_abs = 0.5,
         .mean_abs = 0.03,
@@ -247,16 +247,16 @@ static void every_failing_gate_is_named(void **state)
         .worst_got = 1.5,
         .worst_expected = 1,
     };
-    kit->result.marks = kg_figures_mark(&kit->result.figures, &suite.gates);
+    kit->result.marks = kg_comparison_mark(&kit->result.comparison, &suite.gates);
     set_blocks(kit, 3, 8, 50);
     decided(kit, &kit->golden, KG_FAIL, false,
             "max_abs 0.5 over 0.06, mean_abs 0.03 over 0.02, bad_pct 2 over 1, rel_l2 0.9 over 0.05");
     assert_false(kit->result.judgement.judged);
 
-    kit->result.figures = (struct kg_figures){
+    kit->result.comparison = (struct kg_comparison){
         .count = 100, .nonfinite = 3, .unwritten = 2, .worst_index = 5, .worst_got = NAN, .worst_expected = 1
     };
-    kit->result.marks = kg_figures_mark(&kit->result.figures, &suite.gates);
+    kit->result.marks = kg_comparison_mark(&kit->result.comparison, &suite.gates);
     decided(kit, &kit->golden, KG_FAIL, false, "3 of 100 elements not finite, 2 elements never written");
 
     const size_t gates[] = { offsetof(struct kg_gate_marks, max_abs), offsetof(struct kg_gate_marks, mean_abs),
@@ -327,13 +327,13 @@ static void ratio_judges_where_it_was_steadier(void **state)
 {
     (void)state;
     struct kit *kit = kit_new(KG_CUDA);
-    kit->golden.judge = KG_JUDGE_RATIO;
+    kit->golden.quantity = KG_QUANTITY_RATIO;
     set_blocks(kit, 3, 25.3, 50.6); /* both 1.2% slower: the card, not the code */
     decided(kit, &kit->golden, KG_PASS, false,
             "p50 25.3 us, golden 25.0 us (ratio to the anchor +0.0% ±0.3, threshold 2%)");
     set_blocks(kit, 9, 25.5, 49.1);
     verdict_is(kit, KG_SLOW, false); /* a ratio 3.9% up */
-    assert_int_equal(kit->result.judgement.judge, KG_JUDGE_RATIO);
+    assert_int_equal(kit->result.judgement.quantity, KG_QUANTITY_RATIO);
     free(kit);
 }
 
@@ -342,12 +342,12 @@ static void moved_anchor_is_not_used(void **state)
 {
     (void)state;
     struct kit *kit = kit_new(KG_CUDA);
-    kit->golden.judge = KG_JUDGE_RATIO;
+    kit->golden.quantity = KG_QUANTITY_RATIO;
     set_blocks(kit, 9, 26, 52);
     kit->result.identity[0] = 0;
     decided(kit, &kit->golden, KG_SLOW, false,
             "p50 26.0 us, golden 25.0 us (+4.0% ±0.1, threshold 2%); judged by p50: the anchor itself reads +4.0%");
-    assert_int_equal(kit->result.judgement.judge, KG_JUDGE_RAW);
+    assert_int_equal(kit->result.judgement.quantity, KG_QUANTITY_RAW);
     set_blocks(kit, 3, 25, 48); /* nor may a faster one accuse a case */
     decided(kit, &kit->golden, KG_PASS, false,
             "p50 25.0 us, golden 25.0 us (+0.0% ±0.3, threshold 2%); judged by p50: the anchor itself reads -4.0%");
@@ -377,7 +377,7 @@ static void anchor_ten_per_cent_slower_excuses_nothing(void **state)
 {
     (void)state;
     struct kit *kit = kit_new(KG_CUDA);
-    kit->golden.judge = KG_JUDGE_RATIO;
+    kit->golden.quantity = KG_QUANTITY_RATIO;
     set_blocks(kit, 9, 27.5, 55);
     decided(kit, &kit->golden, KG_SLOW, false,
             "p50 27.5 us, golden 25.0 us (+10.0% ±0.1, threshold 2%), same code as the golden: environment; "
@@ -413,7 +413,7 @@ static void slower_anchor_never_passes_a_slower_case(void **state)
         for (double slower_pct = threshold_pct * 1.1; slower_pct < 60; slower_pct += threshold_pct)
             for (int noisy = 0; noisy < 2; noisy++) {
                 struct kit *kit = kit_new(KG_CUDA);
-                kit->golden.judge = KG_JUDGE_RATIO;
+                kit->golden.quantity = KG_QUANTITY_RATIO;
                 kit->golden.best.p50_us = 25;
                 kit->policy.threshold_pct = threshold_pct;
                 kit->policy.creep_pct = 1000;
@@ -424,7 +424,7 @@ static void slower_anchor_never_passes_a_slower_case(void **state)
                 set_blocks(kit, 3, 25 * (1 + slower_pct / 100), 55);
                 add_blocks(kit, 6, 25 * (1 + slower_pct / 100), 55);
                 (void)kg_verdict_decide(&kit->result, &kit->golden, &kit->policy);
-                assert_int_equal(kit->result.judgement.judge, KG_JUDGE_RAW);
+                assert_int_equal(kit->result.judgement.quantity, KG_QUANTITY_RAW);
                 if (kit->result.verdict != KG_SLOW && !(noisy && kit->result.verdict == KG_UNSURE))
                     fail_msg("+%g%% over %g%%: %s", slower_pct, threshold_pct, kg_verdict_name(kit->result.verdict));
                 free(kit);
@@ -436,7 +436,7 @@ static void anchor_moves_within_its_noise(void **state)
 {
     (void)state;
     struct kit *kit = kit_new(KG_CUDA);
-    kit->golden.judge = KG_JUDGE_RATIO;
+    kit->golden.quantity = KG_QUANTITY_RATIO;
     kit->policy.threshold_pct = 1;
     const double us[] = { 24.6, 25, 25.4 }; /* and the anchor with it: 3.2% */
     memcpy(kit->golden.blocks_us, us, sizeof us);
@@ -445,7 +445,7 @@ static void anchor_moves_within_its_noise(void **state)
             "p50 25.6 us, golden 25.0 us (ratio to the anchor +0.0% ±0.3, threshold 1%)");
     kit->golden.blocks_us[0] = kit->golden.blocks_us[2] = 25;
     verdict_is(kit, KG_UNSURE, true); /* a steady anchor that reads +2.4%: p50 judges */
-    assert_int_equal(kit->result.judgement.judge, KG_JUDGE_RAW);
+    assert_int_equal(kit->result.judgement.quantity, KG_QUANTITY_RAW);
     free(kit);
 }
 
@@ -454,11 +454,11 @@ static void judge_stays_the_same(void **state)
 {
     (void)state;
     struct kit *kit = kit_new(KG_CUDA);
-    kit->golden.judge = KG_JUDGE_RATIO;
+    kit->golden.quantity = KG_QUANTITY_RATIO;
     set_blocks(kit, 3, 26, 50);
     add_blocks(kit, 6, 28, 53.8);
     verdict_is(kit, KG_SLOW, false);
-    assert_int_equal(kit->result.judgement.judge, KG_JUDGE_RATIO);
+    assert_int_equal(kit->result.judgement.quantity, KG_QUANTITY_RATIO);
     free(kit);
 }
 
@@ -508,9 +508,9 @@ static void cpu_is_judged_by_ratio(void **state)
     set_blocks(kit, 3, 25.5, 52);
     decided(kit, &kit->golden, KG_PASS, false,
             "p50 25.5 us, golden 25.0 us (ratio to the anchor -1.9% ±1.3, threshold 10%)");
-    kit->golden.judge = KG_JUDGE_RAW; /* whatever the golden says */
+    kit->golden.quantity = KG_QUANTITY_RAW; /* whatever the golden says */
     verdict_is(kit, KG_PASS, false);
-    assert_int_equal(kit->result.judgement.judge, KG_JUDGE_RATIO);
+    assert_int_equal(kit->result.judgement.quantity, KG_QUANTITY_RATIO);
     set_blocks(kit, 9, 60, 100);
     verdict_is(kit, KG_SLOW, false);
     kit->policy.device_uuid = "another";
@@ -645,7 +645,7 @@ static void budget_on_another_card(void **state)
     decided(kit, &kit->golden, KG_SLOW, false,
             "p50 25.0 us, golden 25.0 us (+0.0% ±0.3, threshold 2%); +6.0% ±0.2 over the best, a ratio of 0.4717 at "
             "0123456789ab of 2025-01-02 on another card, creep budget 5%, same code as the golden: environment");
-    kit->policy.machine_floor_pct[KG_JUDGE_RATIO] = 7;
+    kit->policy.machine_floor_pct[KG_QUANTITY_RATIO] = 7;
     verdict_is(kit, KG_PASS, false);
     kit->golden.best.ratio = 0.5 / 1.08;
     verdict_is(kit, KG_SLOW, false);
@@ -724,7 +724,7 @@ static void a_budget_is_no_finer_than_the_noise(void **state)
     struct kit *kit = kit_new(KG_CUDA);
     kit->policy.creep_pct = 2;
     kit->policy.threshold_pct = 5;
-    kit->policy.machine_floor_pct[KG_JUDGE_RAW] = 4;
+    kit->policy.machine_floor_pct[KG_QUANTITY_RAW] = 4;
     kit->golden.best.p50_us = 25 / 1.035;
     set_blocks(kit, 9, 25, 50);
     decided(kit, &kit->golden, KG_PASS, false, "p50 25.0 us, golden 25.0 us (+0.0% ±0.3, threshold 5%)");
@@ -749,7 +749,7 @@ static void baseline_judges_without_a_golden(void **state)
     /* Class of 25 us: 0.1% worth 4 blocks, so 3.7074280 0.001 sqrt(4 / 6 / 3) = 0.17477% */
     decided(kit, NULL, KG_PASS, false, "p50 25.0 us, baseline 25.0 us (+0.0% ±0.2, threshold 2%)");
     const struct kg_judgement *judgement = &kit->result.judgement;
-    assert_true(judgement->judged && judgement->judge == KG_JUDGE_AGAINST && judgement->golden_us == 25);
+    assert_true(judgement->judged && judgement->quantity == KG_QUANTITY_AGAINST && judgement->golden_us == 25);
     assert_true(fabs(judgement->margin_pct - 0.17477) < 1e-5);
     assert_true(fabs(judgement->floor_pct - 100 * expm1(0.002)) < 1e-9);
     verdict_is(kit, KG_PASS, false);
@@ -796,8 +796,8 @@ static void machine_noise_is_used(void **state)
     (void)state;
     struct kit *kit = kit_new(KG_CUDA);
     kit->policy.against = true;
-    kit->policy.machine_prior[KG_JUDGE_AGAINST] = (struct kg_prior){ .sd = 0.004, .blocks = 10 };
-    kit->policy.machine_floor_pct[KG_JUDGE_AGAINST] = 1.2;
+    kit->policy.machine_prior[KG_QUANTITY_AGAINST] = (struct kg_prior){ .sd = 0.004, .blocks = 10 };
+    kit->policy.machine_floor_pct[KG_QUANTITY_AGAINST] = 1.2;
     set_baseline(kit, 3, 25.3, 25); /* qt(0.995, 12) = 3.0545396; sd sqrt(10 / 12 / 3) = 0.0021082, so 0.64% */
     decided(kit, NULL, KG_PASS, false, "p50 25.3 us, baseline 25.0 us (+1.2% ±0.7, threshold 2%)");
     assert_true(kit->result.judgement.floor_pct == 1.2);
@@ -810,8 +810,8 @@ static void machine_noise_is_used(void **state)
     set_blocks(kit, 3, 25, 50);
     verdict_is(kit, KG_PASS, false);
     assert_true(kit->result.judgement.floor_pct == 0.2);
-    kit->policy.machine_prior[KG_JUDGE_RAW] = (struct kg_prior){ .sd = 0.003, .blocks = 10 };
-    kit->policy.machine_floor_pct[KG_JUDGE_RAW] = 0.6;
+    kit->policy.machine_prior[KG_QUANTITY_RAW] = (struct kg_prior){ .sd = 0.003, .blocks = 10 };
+    kit->policy.machine_floor_pct[KG_QUANTITY_RAW] = 0.6;
     verdict_is(kit, KG_PASS, false); /* 3.0545396 0.003 sqrt(10 / 12 (1 / 3 + 1 / 3)) */
     assert_true(fabs(kit->result.judgement.margin_pct - 100 * sinh(3.0545396 * 0.003 * sqrt(10 / 18.0))) < 1e-6);
     assert_true(kit->result.judgement.floor_pct == 0.6);
@@ -825,8 +825,8 @@ static void the_larger_noise_is_used(void **state)
 {
     (void)state;
     struct kit *kit = kit_new(KG_CUDA);
-    kit->policy.machine_prior[KG_JUDGE_RAW] = (struct kg_prior){ .sd = 0.0002, .blocks = 10 };
-    kit->policy.machine_floor_pct[KG_JUDGE_RAW] = 0.04;
+    kit->policy.machine_prior[KG_QUANTITY_RAW] = (struct kg_prior){ .sd = 0.0002, .blocks = 10 };
+    kit->policy.machine_floor_pct[KG_QUANTITY_RAW] = 0.04;
     verdict_is(kit, KG_PASS, false);
     assert_true(fabs(kit->result.judgement.margin_pct - 100 * sinh(4.604094871 * log(1.002) / 2 * sqrt(1 / 3.0))) <
                 1e-6);
@@ -886,7 +886,7 @@ static void expected_failures(void **state)
     assert_false(kg_verdict_decide(&kit->result, &kit->golden, &kit->policy));
     assert_int_equal(kit->result.verdict, KG_XFAIL);
     kit->result.marks.rel_l2 = false;
-    kit->result.figures.rel_l2 = 1;
+    kit->result.comparison.rel_l2 = 1;
     decided(kit, &kit->golden, KG_XFAIL, false, "must fail (bug 7), and does: rel_l2 1 over 0.05");
     (void)strcpy(kit->result.note, "why");
     kit->result.outcome = KG_BROKEN;

@@ -1,4 +1,4 @@
-/* test_measure.c -- timing blocks over a device of the test's own, whose windows last as long as the test says.
+/* test_block.c -- timing blocks over a device of the test's own, whose windows last as long as the test says.
  * Every window that ran stands in `ran`, in order: what a block claims is held against that. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@
 
 enum { MAX_RAN = 20000, MAX_SETS = 40 };
 
-/* A subject's launch costs cost_us, and more on the sets that `slow_set` names; times drift by drift_us a window. */
+/* A launch costs cost_us, and more on the sets that `slow_set` names; times drift by drift_us a window. */
 struct fake_kernel {
     double cost_us, slow_us;
     int slow_set; /* -1: none */
@@ -41,9 +41,10 @@ struct ran {
 static struct {
     kg_context base;
     struct ran ran[MAX_RAN];
-    int n_ran, n_windows, n_states, ran_at_state[2], flying_at_state[2];
-    double flying_us[KG_MAX_FLYING][KG_MAX_BATCH];
-    int flying[KG_MAX_FLYING], n_flying, most_flying, n_idle; /* windows of each batch; how often none was left */
+    int n_ran, n_windows, n_states, ran_at_state[2], in_flight_at_state[2];
+    double in_flight_us[KG_MAX_IN_FLIGHT][KG_MAX_BATCH];
+    int in_flight[KG_MAX_IN_FLIGHT], n_in_flight, most_in_flight,
+        n_idle; /* windows of each batch; how often none was left */
     double tick_us, launch_us, drift_us, wobble, scatter;
     double spin_pace; /* us that a spin of one us takes */
     int n_spun;       /* windows made with a spin */
@@ -107,7 +108,7 @@ static void window_free(kg_context *context, kg_window *window)
 
 static int enqueue(kg_context *context, kg_window *const *order, int count, kg_error *ret_error)
 {
-    assert_true(context == &fake.base && count >= 1 && count <= KG_MAX_BATCH && fake.n_flying < KG_MAX_FLYING);
+    assert_true(context == &fake.base && count >= 1 && count <= KG_MAX_BATCH && fake.n_in_flight < KG_MAX_IN_FLIGHT);
     if (fails(ret_error))
         return KG_EDEVICE;
     for (int i = 0; i < count; i++) {
@@ -122,24 +123,24 @@ static int enqueue(kg_context *context, kg_window *const *order, int count, kg_e
         ran.us += fake.drift_us * fake.n_ran;
         ran.us *= fake.n_ran / 64 % 2 ? 1 + fake.wobble : 1;
         ran.us *= 1 + fake.scatter * ((double)(kg_mix64((uint64_t)fake.n_ran) % 2001) / 1000 - 1);
-        fake.flying_us[fake.n_flying][i] = ran.us;
+        fake.in_flight_us[fake.n_in_flight][i] = ran.us;
         fake.ran[fake.n_ran++] = ran;
     }
-    fake.flying[fake.n_flying++] = count;
-    fake.most_flying = fake.n_flying > fake.most_flying ? fake.n_flying : fake.most_flying;
+    fake.in_flight[fake.n_in_flight++] = count;
+    fake.most_in_flight = fake.n_in_flight > fake.most_in_flight ? fake.n_in_flight : fake.most_in_flight;
     return KG_OK;
 }
 
 static int collect(kg_context *context, double *ret_us, kg_error *ret_error)
 {
-    assert_true(context == &fake.base && fake.n_flying > 0);
+    assert_true(context == &fake.base && fake.n_in_flight > 0);
     if (fails(ret_error))
         return KG_EDEVICE;
-    memcpy(ret_us, fake.flying_us[0], (size_t)fake.flying[0] * sizeof *ret_us);
-    memcpy(fake.flying_us[0], fake.flying_us[1], sizeof fake.flying_us[0]);
-    fake.flying[0] = fake.flying[1];
-    fake.n_flying--;
-    fake.n_idle += fake.n_flying == 0;
+    memcpy(ret_us, fake.in_flight_us[0], (size_t)fake.in_flight[0] * sizeof *ret_us);
+    memcpy(fake.in_flight_us[0], fake.in_flight_us[1], sizeof fake.in_flight_us[0]);
+    fake.in_flight[0] = fake.in_flight[1];
+    fake.n_in_flight--;
+    fake.n_idle += fake.n_in_flight == 0;
     return KG_OK;
 }
 
@@ -153,7 +154,7 @@ static void device_state(kg_context *context, struct kg_device_state *ret_state)
 {
     (void)context;
     const int at = fake.n_states < 2 ? fake.n_states : 1; /* a block that goes on reads the last one again */
-    fake.flying_at_state[at] = fake.n_flying;
+    fake.in_flight_at_state[at] = fake.n_in_flight;
     fake.ran_at_state[at] = fake.n_ran;
     fake.n_states++;
     *ret_state = (struct kg_device_state){ .sm_clock_mhz = fake.n_states };
@@ -166,7 +167,7 @@ static const struct kg_device_ops fake_ops = { .window_new = window_new,
                                                .timer_tick_us = timer_tick_us,
                                                .state = device_state };
 
-/* ---- subjects ---------------------------------------------------------------------------------------------- */
+/* ---- prepared ---------------------------------------------------------------------------------------------- */
 
 static int launch(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error)
 {
@@ -188,12 +189,12 @@ static int launch(const kg_backend *self, void *state, const kg_tensor *tensors,
 static const kg_backend backend = { .name = "fake", .launch = launch };
 static struct kg_buffers sets[MAX_SETS];
 static struct fake_kernel kernel, anchor_kernel, baseline_kernel, planted_kernel;
-static struct kg_subject subject, anchor, baseline, planted;
+static struct kg_prepared prepared, anchor, baseline, planted;
 static struct kg_timing timing;
 
-static struct kg_subject subject_of(struct fake_kernel *its_kernel, int n_sets, bool rotates)
+static struct kg_prepared prepared_of(struct fake_kernel *its_kernel, int n_sets, bool rotates)
 {
-    return (struct kg_subject){
+    return (struct kg_prepared){
         .backend = &backend, .state = its_kernel, .ring = sets, .n_ring = n_sets, .rotates = rotates
     };
 }
@@ -213,30 +214,30 @@ static int device_new(void **state)
     anchor_kernel = (struct fake_kernel){ .cost_us = 5, .slow_set = -1 };
     baseline_kernel = (struct fake_kernel){ .cost_us = 4, .slow_set = -1 };
     planted_kernel = (struct fake_kernel){ .cost_us = 3, .slow_set = -1 };
-    subject = subject_of(&kernel, 4, false);
-    anchor = subject_of(&anchor_kernel, 4, false);
-    baseline = subject_of(&baseline_kernel, 4, false);
-    planted = subject_of(&planted_kernel, 4, false);
-    timing = (struct kg_timing){ .timer = KG_TIMER_GRAPH, .window_us = 200, .lane_us = 10e3, .threshold_pct = 2 };
+    prepared = prepared_of(&kernel, 4, false);
+    anchor = prepared_of(&anchor_kernel, 4, false);
+    baseline = prepared_of(&baseline_kernel, 4, false);
+    planted = prepared_of(&planted_kernel, 4, false);
+    timing = (struct kg_timing){ .timer = KG_TIMER_GRAPH, .window_us = 200, .arm_us = 10e3, .threshold_pct = 2 };
     return 0;
 }
 
-static struct kg_block measured_with(struct kg_subject *its_baseline, struct kg_subject *its_anchor,
-                                     struct kg_subject *its_planted, double planted_pct)
+static struct kg_block measured_with(struct kg_prepared *its_baseline, struct kg_prepared *its_anchor,
+                                     struct kg_prepared *its_planted, double planted_pct)
 {
     struct kg_block block = { 0 };
     kg_error error = { 0 };
-    struct kg_subject *const subjects[KG_LANES] = { &subject, its_baseline, its_anchor, its_planted };
-    if (kg_measure_block(&fake.base, subjects, planted_pct, &timing, 11, NULL, &block, &error))
+    struct kg_prepared *const all[KG_ARMS] = { &prepared, its_baseline, its_anchor, its_planted };
+    if (kg_measure_block(&fake.base, all, planted_pct, &timing, 11, NULL, &block, &error))
         fail_msg("not measured: %s", error.text);
     assert_int_equal(fake.n_windows, 0);
-    assert_int_equal(fake.n_flying, 0);
+    assert_int_equal(fake.n_in_flight, 0);
     assert_true(block.before.sm_clock_mhz == 1 && block.after.sm_clock_mhz == fake.n_states && fake.n_states >= 2);
     assert_true(block.span_us > 0 && block.busy_us > 0); /* not of one clock here */
     return block;
 }
 
-static struct kg_block measured(struct kg_subject *its_anchor)
+static struct kg_block measured(struct kg_prepared *its_anchor)
 {
     return measured_with(NULL, its_anchor, NULL, 0);
 }
@@ -304,20 +305,20 @@ static void windows_take_turns_on_the_sets(void **state)
 
 static int ran_before, interlude_says;
 
-static int call_again(void *argument, kg_context *context, struct kg_lane *lane, struct kg_lane *its_baseline,
+static int call_again(void *argument, kg_context *context, struct kg_arm *arm, struct kg_arm *its_baseline,
                       kg_error *ret_error)
 {
     assert_null(its_baseline);
     assert_ptr_equal(argument, &ran_before);
-    assert_int_equal(fake.n_flying, 0);
-    assert_ptr_equal(lane->subject, &subject);
+    assert_int_equal(fake.n_in_flight, 0);
+    assert_ptr_equal(arm->prepared, &prepared);
     ran_before = fake.n_ran;
     if (interlude_says)
         return kg_fail(ret_error, interlude_says, "no more");
     const int windows = fake.n_windows;
-    int status = kg_lane_replay(context, lane, ret_error);
+    int status = kg_arm_replay(context, arm, ret_error);
     for (int i = 0; i < 2 && !status; i++)
-        status = kg_lane_call_once(context, lane, 2, ret_error);
+        status = kg_arm_call_once(context, arm, 2, ret_error);
     assert_int_equal(fake.n_windows, windows);
     return status;
 }
@@ -326,12 +327,12 @@ static int call_again(void *argument, kg_context *context, struct kg_lane *lane,
 static void an_interlude_may_replay_the_case(void **state)
 {
     (void)state;
-    struct kg_subject *const subjects[KG_LANES] = { &subject, NULL, &anchor, NULL };
+    struct kg_prepared *const all[KG_ARMS] = { &prepared, NULL, &anchor, NULL };
     const struct kg_interlude interlude = { call_again, &ran_before };
     struct kg_block block = { 0 };
     kg_error error = { 0 };
     interlude_says = KG_OK;
-    assert_int_equal(kg_measure_block(&fake.base, subjects, 0, &timing, 11, &interlude, &block, &error), KG_OK);
+    assert_int_equal(kg_measure_block(&fake.base, all, 0, &timing, 11, &interlude, &block, &error), KG_OK);
     assert_int_equal(fake.n_ran - ran_before, 6);
     for (int i = 0; i < 6; i++) {
         const struct ran *ran = &fake.ran[ran_before + i];
@@ -345,7 +346,7 @@ static void an_interlude_may_replay_the_case(void **state)
     interlude_says = KG_EDEVICE;
     fake.n_states = 0;
     block = (struct kg_block){ 0 };
-    assert_int_equal(kg_measure_block(&fake.base, subjects, 0, &timing, 11, &interlude, &block, &error), KG_EDEVICE);
+    assert_int_equal(kg_measure_block(&fake.base, all, 0, &timing, 11, &interlude, &block, &error), KG_EDEVICE);
     assert_string_equal(error.text, "no more");
     assert_int_equal(fake.n_ran, ran_before);
     assert_int_equal(fake.n_windows, 0);
@@ -374,9 +375,8 @@ static void the_seed_makes_the_order(void **state)
     for (int i = 0; i < 3; i++) {
         (void)device_new(NULL);
         struct kg_block block = { 0 };
-        struct kg_subject *const subjects[KG_LANES] = { [KG_LANE_CASE] = &subject, [KG_LANE_ANCHOR] = &anchor };
-        assert_int_equal(kg_measure_block(&fake.base, subjects, 0, &timing, i < 2 ? 11 : 12, NULL, &block, NULL),
-                         KG_OK);
+        struct kg_prepared *const all[KG_ARMS] = { [KG_ARM_CASE] = &prepared, [KG_ARM_ANCHOR] = &anchor };
+        assert_int_equal(kg_measure_block(&fake.base, all, 0, &timing, i < 2 ? 11 : 12, NULL, &block, NULL), KG_OK);
         for (int pair = 0; pair < 48; pair++)
             first[i > 0][pair] = fake.ran[fake.n_ran - 96 + 2 * pair].kernel == &anchor_kernel;
         block_free(&block);
@@ -392,39 +392,38 @@ static void the_device_does_not_wait(void **state)
 {
     (void)state;
     fake.base.device.kind = KG_CUDA;
-    timing.lane_us = 30e3; /* 148 pairs, five batches */
+    timing.arm_us = 30e3; /* 148 pairs, five batches */
     struct kg_block block = measured(&anchor);
     int first = fake.n_ran - 2 * (int)block.n_samples;
     assert_int_equal(block.n_samples, 148);
-    assert_int_equal(fake.most_flying, 2);
-    assert_int_equal(fake.n_idle, 4 + 1); /* each lane's windows when they were made, and the end */
+    assert_int_equal(fake.most_in_flight, 2);
+    assert_int_equal(fake.n_idle, 4 + 1); /* each arm's windows when they were made, and the end */
     assert_int_equal(fake.ran_at_state[0], first + 64);
     assert_int_equal(fake.ran_at_state[1], fake.n_ran);
-    assert_true(fake.flying_at_state[0] == 2 && fake.flying_at_state[1] == 1);
+    assert_true(fake.in_flight_at_state[0] == 2 && fake.in_flight_at_state[1] == 1);
     double us = 0;
     for (int i = 0; i < fake.n_ran; i++)
         us += fake.ran[i].us;
-    /* All but those that found the number of calls: two times four windows a lane. */
+    /* All but those that found the number of calls: two times four windows an arm. */
     assert_true(block.busy_us < us && block.busy_us > us - 2 * 2 * 4 * 250);
     block_free(&block);
 }
 
-/* ---- more lanes -------------------------------------------------------------------------------------------- */
+/* ---- more arms -------------------------------------------------------------------------------------------- */
 
-static const struct fake_kernel *const by_lane[KG_LANES] = { &kernel, &baseline_kernel, &anchor_kernel,
-                                                             &planted_kernel };
+static const struct fake_kernel *const by_arm[KG_ARMS] = { &kernel, &baseline_kernel, &anchor_kernel, &planted_kernel };
 
-/* Every turn runs every lane once, and all orders come equally often, but for a remainder. */
-static void check_turns(const struct kg_block *block, const struct fake_kernel *const *lanes, int n_lanes)
+/* Every turn runs every arm once, and all orders come equally often, but for a remainder. */
+static void check_turns(const struct kg_block *block, const struct fake_kernel *const *arms, int n_arms)
 {
-    int n = (int)block->n_samples, first = fake.n_ran - n_lanes * n;
-    int seen[KG_ORDER_PERMUTATIONS] = { 0 }, permutations = kg_order_permutations(n_lanes);
+    int n = (int)block->n_samples, first = fake.n_ran - n_arms * n;
+    int seen[KG_ORDER_PERMUTATIONS] = { 0 }, permutations = kg_order_permutations(n_arms);
     for (int turn = 0; turn < n; turn++) {
         int match = -1;
         for (int p = 0; p < permutations; p++) {
             bool same = true;
-            for (int i = 0; i < n_lanes; i++)
-                same = same && fake.ran[first + turn * n_lanes + i].kernel == lanes[kg_order_lane(n_lanes, p, i)];
+            for (int i = 0; i < n_arms; i++)
+                same = same && fake.ran[first + turn * n_arms + i].kernel == arms[kg_order_arm(n_arms, p, i)];
             match = same ? p : match;
         }
         assert_true(match >= 0);
@@ -434,11 +433,11 @@ static void check_turns(const struct kg_block *block, const struct fake_kernel *
         assert_true(seen[p] == n / permutations || seen[p] == n / permutations + 1);
 }
 
-static void a_baseline_is_a_lane(void **state)
+static void a_baseline_is_an_arm(void **state)
 {
     (void)state;
     struct kg_block block = measured_with(&baseline, NULL, NULL, 0);
-    check_turns(&block, by_lane, 2);
+    check_turns(&block, by_arm, 2);
     assert_true(near(block.p50_us, 3.0) && near(block.baseline_p50_us, 4.0) && near(block.log_against, log(0.75)));
     assert_true(block.anchor_p50_us == 0 && block.log_ratio == 0 && block.n_anchor_samples == 0);
     assert_int_equal(block.n_baseline_samples, block.n_samples);
@@ -446,15 +445,15 @@ static void a_baseline_is_a_lane(void **state)
     block_free(&block);
 }
 
-static void three_lanes(void **state)
+static void three_arms(void **state)
 {
     (void)state;
     fake.drift_us = 1e-5;
     struct kg_block block = measured_with(&baseline, &anchor, NULL, 0);
-    check_turns(&block, by_lane, 3);
+    check_turns(&block, by_arm, 3);
     assert_true(fabs(block.log_against - log(0.75)) < 1e-3 && fabs(block.log_ratio - log(0.6)) < 1e-3);
     int first = fake.n_ran - 3 * (int)block.n_samples;
-    for (int i = 0; i < 3 * (int)block.n_samples; i++) { /* every sample is its lane's window of that turn */
+    for (int i = 0; i < 3 * (int)block.n_samples; i++) { /* every sample is its arm's window of that turn */
         const struct ran *ran = &fake.ran[first + i];
         const double *us = ran->kernel == &kernel            ? block.samples_us
                            : ran->kernel == &baseline_kernel ? block.baseline_samples_us
@@ -475,8 +474,8 @@ static void builds_are_measured_on_the_same_sets(void **state)
         unsigned used = 0;
         for (int i = 0; i < 4; i++) {
             const struct ran *ran = &fake.ran[first + 4 * turn + i];
-            for (int lane = 0; lane < 3; lane++)
-                times[lane][ran->first_set] += ran->kernel == of[lane];
+            for (int arm = 0; arm < 3; arm++)
+                times[arm][ran->first_set] += ran->kernel == of[arm];
             if (ran->kernel == &anchor_kernel)
                 continue;
             assert_false(used >> ran->first_set & 1);
@@ -499,15 +498,15 @@ static void windows_of_a_case_are_of_equally_many_calls(void **state)
     block_free(&block);
 }
 
-static size_t samples_of(enum kg_device_kind kind, double scatter, struct kg_subject *its_baseline)
+static size_t samples_of(enum kg_device_kind kind, double scatter, struct kg_prepared *its_baseline)
 {
     (void)device_new(NULL);
     fake.base.device.kind = kind;
     fake.scatter = scatter;
     struct kg_block block = { 0 };
     kg_error error = { 0 };
-    struct kg_subject *const subjects[KG_LANES] = { &subject, its_baseline, NULL, NULL };
-    assert_int_equal(kg_measure_block(&fake.base, subjects, 0, &timing, 11, NULL, &block, &error), KG_OK);
+    struct kg_prepared *const all[KG_ARMS] = { &prepared, its_baseline, NULL, NULL };
+    assert_int_equal(kg_measure_block(&fake.base, all, 0, &timing, 11, NULL, &block, &error), KG_OK);
     assert_true(!its_baseline || block.n_baseline_samples == block.n_samples);
     block_free(&block);
     return block.n_samples;
@@ -536,8 +535,8 @@ static void one_sample_a_set_is_not_precise(void **state)
         fake.base.device.kind = KG_CUDA;
         fake.scatter = i ? 0.03 : 0;
         kernel.cost_us = baseline_kernel.cost_us = 300;
-        subject.n_ring = baseline.n_ring = 32;
-        timing.lane_us = 10e3;
+        prepared.n_ring = baseline.n_ring = 32;
+        timing.arm_us = 10e3;
         struct kg_block block = measured_with(&baseline, NULL, NULL, 0);
         samples[i] = block.n_samples;
         block_free(&block);
@@ -567,7 +566,7 @@ static void a_planted_lane_is_slower_by_that(void **state)
         fake.base.device.kind = KG_CUDA;
         fake.spin_pace = paces[i];
         struct kg_block block = measured_with(&baseline, &anchor, &planted, 3);
-        check_turns(&block, by_lane, 4);
+        check_turns(&block, by_arm, 4);
         assert_true(block.planted_pct == 3);
         assert_true(near(block.p50_us, 3.0) && near(block.log_against, log(0.75)) && near(block.log_ratio, log(0.6)));
         assert_true(fabs(block.planted_p50_us / 3.09 - 1) < 1e-9);
@@ -580,8 +579,8 @@ static void a_planted_lane_is_slower_by_that(void **state)
     fake.spin_pace = 0;
     struct kg_block block = { 0 };
     kg_error error = { 0 };
-    struct kg_subject *const subjects[KG_LANES] = { &subject, &baseline, NULL, &planted };
-    assert_int_equal(kg_measure_block(&fake.base, subjects, 3, &timing, 11, NULL, &block, &error), KG_EDEVICE);
+    struct kg_prepared *const all[KG_ARMS] = { &prepared, &baseline, NULL, &planted };
+    assert_int_equal(kg_measure_block(&fake.base, all, 3, &timing, 11, NULL, &block, &error), KG_EDEVICE);
     assert_string_equal(error.text, "a planted spin of 20.1 us took no time");
     assert_int_equal(fake.n_windows, 0);
     (void)device_new(NULL);
@@ -610,18 +609,18 @@ static void planted_on_the_cpu(void **state)
     (void)state;
     const kg_backend busy = { .name = "busy", .launch = work };
     volatile double values[3] = { 1, 1, 1 };
-    struct kg_subject three[3];
+    struct kg_prepared three[3];
     for (int i = 0; i < 3; i++) {
-        three[i] = subject_of(NULL, 2, false);
+        three[i] = prepared_of(NULL, 2, false);
         three[i].backend = &busy;
         three[i].state = (void *)&values[i];
     }
-    struct kg_subject *const subjects[KG_LANES] = { &three[0], &three[1], NULL, &three[2] };
+    struct kg_prepared *const all[KG_ARMS] = { &three[0], &three[1], NULL, &three[2] };
     kg_context *cpu = NULL;
     kg_error error = { 0 };
     struct kg_block block = { 0 };
     assert_int_equal(kg_device_open(KG_CPU, 0, &cpu, &error), KG_OK);
-    assert_int_equal(kg_measure_block(cpu, subjects, 50, &timing, 5, NULL, &block, &error), KG_OK);
+    assert_int_equal(kg_measure_block(cpu, all, 50, &timing, 5, NULL, &block, &error), KG_OK);
     print_message("planted 50%%: read %.2f%%; a copy: %+.2f%%; busy %.1f of %.1f ms\n", 100 * expm1(block.log_planted),
                   100 * expm1(block.log_against), 1e-3 * block.busy_us, 1e-3 * block.span_us);
     assert_true(block.log_planted > log(1.35) && block.log_planted < log(1.65));
@@ -671,7 +670,7 @@ static void kernels_too_fast_and_too_slow(void **state)
     (void)state;
     fake.base.device.kind = KG_CUDA; /* captured, so that not every call of every window is made */
     kernel.cost_us = 1e-4;
-    timing.lane_us = 20e3;
+    timing.arm_us = 20e3;
     struct kg_block block = measured(NULL);
     assert_int_equal(block.calls, 20000);
     assert_int_equal(block.n_samples, 512);
@@ -684,7 +683,7 @@ static void kernels_too_fast_and_too_slow(void **state)
     assert_int_equal(check_pairs(&block), 4);
     block_free(&block);
     (void)device_new(NULL); /* a slow kernel's time does not hang on a set: eight of them, once each */
-    subject = subject_of(&kernel, 32, false);
+    prepared = prepared_of(&kernel, 32, false);
     kernel.cost_us = 1e5;
     block = measured(NULL);
     assert_int_equal(block.n_samples, 8);
@@ -700,8 +699,8 @@ static void cold_rings_are_walked_whole(void **state)
     for (int captured = 0; captured < 2; captured++) {
         (void)device_new(NULL);
         fake.base.device.kind = captured ? KG_CUDA : KG_CPU;
-        subject = subject_of(&kernel, 7, true);
-        anchor = subject_of(&anchor_kernel, 3, true);
+        prepared = prepared_of(&kernel, 7, true);
+        anchor = prepared_of(&anchor_kernel, 3, true);
         struct kg_block block = measured(&anchor);
         assert_int_equal(block.calls, 70);
         assert_int_equal(check_pairs(&block), block.n_samples / 2);
@@ -748,7 +747,7 @@ static void events_time_single_calls(void **state)
     timing.warmup = 100;
     timing.samples = 131;
     fake.drift_us = 0.01;
-    subject = subject_of(&kernel, 5, true);
+    prepared = prepared_of(&kernel, 5, true);
     struct kg_block block = measured_with(NULL, &anchor, &planted, 3); /* which are not used */
     assert_int_equal(fake.n_ran, 231);
     assert_int_equal(block.calls, 1);
@@ -769,7 +768,7 @@ static void events_time_single_calls(void **state)
     block = measured_with(&baseline, NULL, NULL, 0);
     assert_int_equal(fake.n_ran, 2 * 1600);
     assert_int_equal(block.n_baseline_samples, 600);
-    check_turns(&block, by_lane, 2);
+    check_turns(&block, by_arm, 2);
     assert_true(near(block.log_against, log(0.75)));
     block_free(&block);
 }
@@ -789,8 +788,8 @@ static void every_failure_is_clean(void **state)
             fake.fail_after = after;
             timing.timer = event ? KG_TIMER_EVENT : KG_TIMER_GRAPH;
             timing.samples = timing.warmup = 200;
-            struct kg_subject *const subjects[KG_LANES] = { &subject, &baseline, &anchor, &planted };
-            status = kg_measure_block(&fake.base, subjects, 1, &timing, 1, NULL, &block, &error);
+            struct kg_prepared *const all[KG_ARMS] = { &prepared, &baseline, &anchor, &planted };
+            status = kg_measure_block(&fake.base, all, 1, &timing, 1, NULL, &block, &error);
             assert_int_equal(fake.n_windows, 0);
             if (status == KG_OK) {
                 block_free(&block);
@@ -806,44 +805,44 @@ static void every_failure_is_clean(void **state)
 
 /* ---- pure parts -------------------------------------------------------------------------------------------- */
 
-/* Every lane stands once in every permutation, and no two permutations are the same. */
+/* Every arm stands once in every permutation, and no two permutations are the same. */
 static void permutations_are_all_there(void **state)
 {
     (void)state;
     const int wanted[] = { 1, 1, 2, 6, 24 };
-    for (int lanes = 1; lanes <= KG_ORDER_LANES; lanes++) {
-        const int n = kg_order_permutations(lanes);
+    for (int arms = 1; arms <= KG_ORDER_ARMS; arms++) {
+        const int n = kg_order_permutations(arms);
         int numbers[KG_ORDER_PERMUTATIONS];
-        assert_int_equal(n, wanted[lanes]);
+        assert_int_equal(n, wanted[arms]);
         for (int p = 0; p < n; p++) {
             unsigned seen = 0;
             numbers[p] = 0;
-            for (int i = 0; i < lanes; i++) {
-                seen |= 1u << kg_order_lane(lanes, p, i);
-                numbers[p] = 10 * numbers[p] + kg_order_lane(lanes, p, i);
+            for (int i = 0; i < arms; i++) {
+                seen |= 1u << kg_order_arm(arms, p, i);
+                numbers[p] = 10 * numbers[p] + kg_order_arm(arms, p, i);
             }
-            assert_int_equal(seen, (1u << lanes) - 1);
+            assert_int_equal(seen, (1u << arms) - 1);
             for (int q = 0; q < p; q++)
                 assert_true(numbers[q] != numbers[p]);
         }
     }
-    assert_true(kg_order_lane(3, 0, 0) == 0 && kg_order_lane(3, 5, 0) == 2 && kg_order_lane(3, 5, 2) == 0);
+    assert_true(kg_order_arm(3, 0, 0) == 0 && kg_order_arm(3, 5, 0) == 2 && kg_order_arm(3, 5, 2) == 0);
 }
 
 static void orders_are_balanced(void **state)
 {
     uint8_t order[71], again[71];
     (void)state;
-    for (int lanes = 1; lanes <= KG_ORDER_LANES; lanes++) {
-        const int n = kg_order_permutations(lanes);
+    for (int arms = 1; arms <= KG_ORDER_ARMS; arms++) {
+        const int n = kg_order_permutations(arms);
         int more[KG_ORDER_PERMUTATIONS] = { 0 };
         double wanted = 0;
         for (int count = 0; count <= 70; count++) {
             wanted += 64.0 * (count % n) / n;
             for (uint64_t seed = 64 * (uint64_t)count; seed < 64 * (uint64_t)count + 64; seed++) {
                 int seen[KG_ORDER_PERMUTATIONS] = { 0 };
-                kg_order_balanced(seed, lanes, order, count);
-                kg_order_balanced(seed, lanes, again, count);
+                kg_order_balanced(seed, arms, order, count);
+                kg_order_balanced(seed, arms, again, count);
                 assert_memory_equal(order, again, (size_t)count);
                 for (int i = 0; i < count; i++) {
                     assert_true(order[i] < n);
@@ -865,12 +864,12 @@ static void orders_are_shuffled(void **state)
 {
     enum { COUNT = 18, SEEDS = 6000 };
     (void)state;
-    for (int lanes = 2; lanes <= 3; lanes++) {
-        const int n = kg_order_permutations(lanes);
+    for (int arms = 2; arms <= 3; arms++) {
+        const int n = kg_order_permutations(arms);
         int seen[COUNT][KG_ORDER_PERMUTATIONS] = { { 0 } }, same = 0;
         uint8_t order[COUNT], before[COUNT] = { 0 };
         for (uint64_t seed = 0; seed < SEEDS; seed++) {
-            kg_order_balanced(seed, lanes, order, COUNT);
+            kg_order_balanced(seed, arms, order, COUNT);
             for (int i = 0; i < COUNT; i++)
                 seen[i][order[i]]++;
             same += !memcmp(order, before, sizeof order);
@@ -909,8 +908,8 @@ int main(void)
         TEST(without_an_anchor),
         TEST(the_seed_makes_the_order),
         TEST(the_device_does_not_wait),
-        TEST(a_baseline_is_a_lane),
-        TEST(three_lanes),
+        TEST(a_baseline_is_an_arm),
+        TEST(three_arms),
         TEST(builds_are_measured_on_the_same_sets),
         TEST(windows_of_a_case_are_of_equally_many_calls),
         TEST(a_comparison_that_scatters_lasts_longer),

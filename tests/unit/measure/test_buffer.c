@@ -152,9 +152,9 @@ static void digests_see_every_byte_of_their_role(void **state)
 static void digests_see_which_tensor_is_which(void **state)
 {
     (void)state;
-    const kg_tensor twins[] = { shapes[0], shapes[0] };
+    const kg_tensor pairs[] = { shapes[0], shapes[0] };
     struct kg_buffers buffers;
-    assert_int_equal(kg_buffers_new(context, twins, 2, &buffers, NULL), KG_OK);
+    assert_int_equal(kg_buffers_new(context, pairs, 2, &buffers, NULL), KG_OK);
     memset(buffers.tensors[0].data, 1, 12);
     memset(buffers.tensors[1].data, 2, 12);
     uint64_t before = digest(&buffers, KG_INPUT);
@@ -327,26 +327,27 @@ static void outputs_are_compared_together(void **state)
     (void)state;
     struct kg_case of = case_of(&five, 3);
     struct kg_fixture f = { 0 };
-    struct kg_figures figures = { .count = 77 };
+    struct kg_comparison comparison = { .count = 77 };
     assert_int_equal(kg_fixture_new(context, &of, &f, NULL), KG_OK);
     for (int i = 0; i < 5; i++)
         ((float *)f.buffers.tensors[0].data)[i] = (float)i;
     memcpy(f.buffers.tensors[1].data, f.buffers.tensors[0].data, 20);
     const uint16_t minus[] = { 0x8000, 0xbc00, 0xc000 }; /* 0, -1, -2 */
     memcpy(f.buffers.tensors[2].data, minus, sizeof minus);
-    assert_int_equal(kg_fixture_compare(&f, &f.buffers, &figures, NULL), KG_OK);
-    assert_true(figures.count == 8 && figures.bad == 0 && figures.max_abs == 0 && figures.nonfinite == 0);
+    assert_int_equal(kg_fixture_compare(&f, &f.buffers, &comparison, NULL), KG_OK);
+    assert_true(comparison.count == 8 && comparison.bad == 0 && comparison.max_abs == 0 && comparison.nonfinite == 0);
     ((float *)f.buffers.tensors[1].data)[2] = 2.5;
     ((uint16_t *)f.buffers.tensors[2].data)[1] = 0xc000; /* -2, one off */
-    assert_int_equal(kg_fixture_compare(&f, &f.buffers, &figures, NULL), KG_OK);
-    assert_true(figures.count == 8 && figures.bad == 2 && figures.bad_pct == 25 && figures.max_abs == 1);
-    assert_true(fabs(figures.mean_abs - 1.5 / 8) < 1e-12 && fabs(figures.bias + 0.5 / 8) < 1e-12);
-    assert_true(figures.worst_index == 6 && figures.worst_got == -2 && figures.worst_expected == -1);
-    assert_true(fabs(figures.rel_l2 - sqrt(1.0 / 5)) < 1e-12); /* of the worse output */
+    assert_int_equal(kg_fixture_compare(&f, &f.buffers, &comparison, NULL), KG_OK);
+    assert_true(comparison.count == 8 && comparison.bad == 2 && comparison.bad_pct == 25 && comparison.max_abs == 1);
+    assert_true(fabs(comparison.mean_abs - 1.5 / 8) < 1e-12 && fabs(comparison.bias + 0.5 / 8) < 1e-12);
+    assert_true(comparison.worst_index == 6 && comparison.worst_got == -2 && comparison.worst_expected == -1);
+    assert_true(fabs(comparison.rel_l2 - sqrt(1.0 / 5)) < 1e-12); /* of the worse output */
     assert_int_equal(kg_buffers_poison(&f.buffers, NULL), KG_OK);
     ((float *)f.buffers.tensors[1].data)[0] = 0;
-    assert_int_equal(kg_fixture_compare(&f, &f.buffers, &figures, NULL), KG_OK);
-    assert_true(figures.nonfinite == 7 && figures.unwritten == 7 && figures.bad == 7 && figures.worst_index == 1);
+    assert_int_equal(kg_fixture_compare(&f, &f.buffers, &comparison, NULL), KG_OK);
+    assert_true(comparison.nonfinite == 7 && comparison.unwritten == 7 && comparison.bad == 7 &&
+                comparison.worst_index == 1);
     kg_fixture_done(&f);
 }
 

@@ -1,4 +1,4 @@
-/* test_subject.c -- staging: once a buffer set, before its first launch, and launches find what was staged; and the
+/* test_prepared.c -- staging: once a buffer set, before its first launch, and launches find what was staged; and the
  * ring of sets that calls of a cold cache walk. The op copies x to y; its backend stages x * 2 and writes half of that.
  */
 #include <setjmp.h>
@@ -65,7 +65,7 @@ static const kg_backend staging = {
 static kg_context *context;
 static struct kg_host_state host;
 static struct kg_fixture fixture;
-static struct kg_subject subject;
+static struct kg_prepared prepared;
 
 static int begin(void **state)
 {
@@ -79,44 +79,44 @@ static int begin(void **state)
 static int end(void **state)
 {
     (void)state;
-    kg_subject_done(&subject);
+    kg_prepared_done(&prepared);
     kg_fixture_done(&fixture);
     kg_host_done(&host);
     context->ops->close(context);
     return 0;
 }
 
-static int open_subject(kg_error *ret_error)
+static int open_prepared(kg_error *ret_error)
 {
-    return kg_subject_new(&host, &fixture, &staging, &problem, NULL, &subject, ret_error);
+    return kg_prepared_new(&host, &fixture, &staging, &problem, NULL, &prepared, ret_error);
 }
 
-static int make_ring(int placements, kg_error *ret_error)
+static int make_ring(int sets, kg_error *ret_error)
 {
-    struct kg_subject *const one[] = { &subject };
-    const struct kg_ring_plan plan = { .placements = placements, .seed = 1 };
-    return kg_subjects_make_rings(one, 1, &fixture, &plan, ret_error);
+    struct kg_prepared *const one[] = { &prepared };
+    const struct kg_ring_plan plan = { .sets = sets, .seed = 1 };
+    return kg_prepared_make_rings(one, 1, &fixture, &plan, ret_error);
 }
 
 static void every_set_is_staged_once(void **state)
 {
     (void)state;
     kg_error error = { 0 };
-    assert_int_equal(open_subject(&error), KG_OK);
+    assert_int_equal(open_prepared(&error), KG_OK);
     assert_int_equal(n_staged, 1);
     for (int i = 0; i < 3; i++)
-        assert_int_equal(kg_subject_launch(&subject, i, NULL, &error), KG_OK);
+        assert_int_equal(kg_prepared_launch(&prepared, i, NULL, &error), KG_OK);
     assert_memory_equal(fixture.buffers.tensors[1].data, fixture.buffers.tensors[0].data, N * sizeof(float));
-    assert_int_equal(kg_subject_check_workspace(&subject, 0, &error), KG_OK);
+    assert_int_equal(kg_prepared_check_workspace(&prepared, 0, &error), KG_OK);
     assert_int_equal(n_staged, 1);
 
     assert_int_equal(make_ring(3, &error), KG_OK);
     assert_int_equal(n_staged, 4);
-    for (subject.place = 0; subject.place < 3; subject.place++) {
-        const struct kg_buffers *set = &subject.ring[subject.place];
-        assert_int_equal(kg_subject_launch(&subject, 0, NULL, &error), KG_OK);
+    for (prepared.set = 0; prepared.set < 3; prepared.set++) {
+        const struct kg_buffers *set = &prepared.ring[prepared.set];
+        assert_int_equal(kg_prepared_launch(&prepared, 0, NULL, &error), KG_OK);
         assert_memory_equal(set->tensors[1].data, fixture.buffers.tensors[0].data, N * sizeof(float));
-        assert_int_equal(kg_subject_check_workspace(&subject, (int)subject.place, &error), KG_OK);
+        assert_int_equal(kg_prepared_check_workspace(&prepared, (int)prepared.set, &error), KG_OK);
     }
     assert_int_equal(n_staged, 4);
 }
@@ -126,22 +126,22 @@ static void a_shared_ring_is_staged_by_each(void **state)
 {
     (void)state;
     kg_error error = { 0 };
-    struct kg_subject other = { 0 };
-    struct kg_subject *const both[] = { &subject, &other };
-    const struct kg_ring_plan plan = { .placements = 3, .shared = 2, .seed = 1 };
-    assert_int_equal(open_subject(&error), KG_OK);
-    assert_int_equal(kg_subject_new(&host, &fixture, &staging, &problem, NULL, &other, &error), KG_OK);
-    assert_int_equal(kg_subjects_make_rings(both, 2, &fixture, &plan, &error), KG_OK);
-    assert_ptr_equal(other.ring, subject.ring);
-    assert_true(other.n_ring == 3 && !other.borrows && other.workspaces != subject.workspaces);
+    struct kg_prepared other = { 0 };
+    struct kg_prepared *const both[] = { &prepared, &other };
+    const struct kg_ring_plan plan = { .sets = 3, .shared = 2, .seed = 1 };
+    assert_int_equal(open_prepared(&error), KG_OK);
+    assert_int_equal(kg_prepared_new(&host, &fixture, &staging, &problem, NULL, &other, &error), KG_OK);
+    assert_int_equal(kg_prepared_make_rings(both, 2, &fixture, &plan, &error), KG_OK);
+    assert_ptr_equal(other.ring, prepared.ring);
+    assert_true(other.n_ring == 3 && !other.borrows && other.workspaces != prepared.workspaces);
     assert_int_equal(n_staged, 2 + 6);
     for (int at = 0; at < 3; at++)
-        assert_int_equal(kg_subject_check_workspace(&other, at, &error), KG_OK);
+        assert_int_equal(kg_prepared_check_workspace(&other, at, &error), KG_OK);
     ((float *)other.workspaces[1].tensors[0].data)[0] += 1;
-    assert_int_equal(kg_subject_check_workspace(&subject, 1, &error), KG_OK);
-    assert_int_equal(kg_subject_check_workspace(&other, 1, &error), KG_EDEVICE);
-    kg_subject_done(&other);
-    assert_int_equal(kg_subject_launch(&subject, 0, NULL, &error), KG_OK);
+    assert_int_equal(kg_prepared_check_workspace(&prepared, 1, &error), KG_OK);
+    assert_int_equal(kg_prepared_check_workspace(&other, 1, &error), KG_EDEVICE);
+    kg_prepared_done(&other);
+    assert_int_equal(kg_prepared_launch(&prepared, 0, NULL, &error), KG_OK);
 }
 
 static void a_shared_ring_has_shared_workspaces(void **state)
@@ -149,27 +149,27 @@ static void a_shared_ring_has_shared_workspaces(void **state)
     (void)state;
     static const kg_backend plain = { .name = "plain", .device = KG_CPU, .workspace = workspace, .launch = launch };
     kg_error error = { 0 };
-    struct kg_subject other = { 0 };
-    struct kg_subject *const both[] = { &subject, &other };
-    const struct kg_ring_plan plan = { .placements = 2, .shared = 2, .seed = 1 };
-    assert_int_equal(kg_subject_new(&host, &fixture, &plain, &problem, NULL, &subject, &error), KG_OK);
-    assert_int_equal(kg_subject_new(&host, &fixture, &plain, &problem, NULL, &other, &error), KG_OK);
-    assert_int_equal(kg_subjects_make_rings(both, 2, &fixture, &plan, &error), KG_OK);
-    assert_true(other.borrows && other.workspaces == subject.workspaces && !subject.borrows);
-    kg_subject_done(&other);
-    assert_int_equal(kg_subject_check_workspace(&subject, 1, &error), KG_OK);
-    assert_int_equal(kg_subject_launch(&subject, 0, NULL, &error), KG_OK);
+    struct kg_prepared other = { 0 };
+    struct kg_prepared *const both[] = { &prepared, &other };
+    const struct kg_ring_plan plan = { .sets = 2, .shared = 2, .seed = 1 };
+    assert_int_equal(kg_prepared_new(&host, &fixture, &plain, &problem, NULL, &prepared, &error), KG_OK);
+    assert_int_equal(kg_prepared_new(&host, &fixture, &plain, &problem, NULL, &other, &error), KG_OK);
+    assert_int_equal(kg_prepared_make_rings(both, 2, &fixture, &plan, &error), KG_OK);
+    assert_true(other.borrows && other.workspaces == prepared.workspaces && !prepared.borrows);
+    kg_prepared_done(&other);
+    assert_int_equal(kg_prepared_check_workspace(&prepared, 1, &error), KG_OK);
+    assert_int_equal(kg_prepared_launch(&prepared, 0, NULL, &error), KG_OK);
 }
 
 static void what_was_staged_must_stay(void **state)
 {
     (void)state;
     kg_error error = { 0 };
-    assert_int_equal(open_subject(&error), KG_OK);
+    assert_int_equal(open_prepared(&error), KG_OK);
     assert_int_equal(make_ring(2, &error), KG_OK);
-    ((float *)subject.workspaces[1].tensors[0].data)[N - 1] += 1;
-    assert_int_equal(kg_subject_check_workspace(&subject, 0, &error), KG_OK);
-    assert_int_equal(kg_subject_check_workspace(&subject, 1, &error), KG_EDEVICE);
+    ((float *)prepared.workspaces[1].tensors[0].data)[N - 1] += 1;
+    assert_int_equal(kg_prepared_check_workspace(&prepared, 0, &error), KG_OK);
+    assert_int_equal(kg_prepared_check_workspace(&prepared, 1, &error), KG_EDEVICE);
     assert_string_equal(error.text, "the workspace does not hold what was staged");
 }
 
@@ -177,7 +177,7 @@ static void sets_of_the_same_inputs_are_staged_alike(void **state)
 {
     (void)state;
     kg_error error = { 0 };
-    assert_int_equal(open_subject(&error), KG_OK);
+    assert_int_equal(open_prepared(&error), KG_OK);
     drifts_at = 3;
     assert_int_equal(make_ring(2, &error), KG_EDEVICE);
     assert_string_equal(error.text, "the workspace does not hold what was staged");
@@ -188,9 +188,9 @@ static void a_failure_to_stage_is_one_to_prepare(void **state)
     (void)state;
     kg_error error = { 0 };
     fails_at = 1;
-    assert_int_equal(open_subject(&error), KG_EDEVICE);
+    assert_int_equal(open_prepared(&error), KG_EDEVICE);
     assert_string_equal(error.text, "no staging today");
-    assert_null(subject.backend);
+    assert_null(prepared.backend);
 }
 
 /* Another seed's inputs in every set, staged once more; the outputs stay until the next launch. */
@@ -204,27 +204,27 @@ static void exchanged_inputs_are_staged_anew(void **state)
     assert_int_equal(kg_fixture_new(context, &of, &other, &error), KG_OK);
     const float *before = fixture.buffers.tensors[0].data, *after = other.buffers.tensors[0].data;
     assert_memory_not_equal(before, after, N * sizeof *before);
-    assert_int_equal(open_subject(&error), KG_OK);
+    assert_int_equal(open_prepared(&error), KG_OK);
     assert_int_equal(make_ring(3, &error), KG_OK);
-    for (subject.place = 0; subject.place < 3; subject.place++)
-        assert_int_equal(kg_subject_launch(&subject, 0, NULL, &error), KG_OK);
+    for (prepared.set = 0; prepared.set < 3; prepared.set++)
+        assert_int_equal(kg_prepared_launch(&prepared, 0, NULL, &error), KG_OK);
 
-    assert_int_equal(kg_subject_exchange_inputs(&subject, 0, 3, &other, &error), KG_OK);
+    assert_int_equal(kg_prepared_exchange_inputs(&prepared, 0, 3, &other, &error), KG_OK);
     assert_int_equal(n_staged, 1 + 3 + 3);
-    for (subject.place = 0; subject.place < 3; subject.place++) {
-        const struct kg_buffers *set = &subject.ring[subject.place];
-        assert_int_equal(kg_subject_check_workspace(&subject, (int)subject.place, &error), KG_OK);
+    for (prepared.set = 0; prepared.set < 3; prepared.set++) {
+        const struct kg_buffers *set = &prepared.ring[prepared.set];
+        assert_int_equal(kg_prepared_check_workspace(&prepared, (int)prepared.set, &error), KG_OK);
         assert_memory_equal(set->tensors[1].data, before, N * sizeof *before);
-        assert_int_equal(kg_subject_launch(&subject, 0, NULL, &error), KG_OK);
+        assert_int_equal(kg_prepared_launch(&prepared, 0, NULL, &error), KG_OK);
         assert_memory_equal(set->tensors[1].data, after, N * sizeof *after);
     }
 
-    assert_int_equal(kg_subject_exchange_inputs(&subject, 1, 1, &fixture, &error), KG_OK); /* one set back */
-    assert_int_equal(kg_subject_check_workspace(&subject, 1, &error), KG_OK);
-    assert_memory_equal(subject.ring[1].tensors[0].data, before, N * sizeof *before);
-    assert_memory_equal(subject.ring[2].tensors[0].data, after, N * sizeof *after);
+    assert_int_equal(kg_prepared_exchange_inputs(&prepared, 1, 1, &fixture, &error), KG_OK); /* one set back */
+    assert_int_equal(kg_prepared_check_workspace(&prepared, 1, &error), KG_OK);
+    assert_memory_equal(prepared.ring[1].tensors[0].data, before, N * sizeof *before);
+    assert_memory_equal(prepared.ring[2].tensors[0].data, after, N * sizeof *after);
     drifts_at = n_staged + 2;
-    assert_int_equal(kg_subject_exchange_inputs(&subject, 0, 3, &fixture, &error), KG_EDEVICE);
+    assert_int_equal(kg_prepared_exchange_inputs(&prepared, 0, 3, &fixture, &error), KG_EDEVICE);
     kg_fixture_done(&other);
 }
 
@@ -233,17 +233,17 @@ static void a_cold_ring_is_larger_than_the_cache(void **state)
 {
     (void)state;
     kg_error error = { 0 };
-    struct kg_subject *const one[] = { &subject };
+    struct kg_prepared *const one[] = { &prepared };
     context->device.l2_bytes = 20000;
-    assert_int_equal(open_subject(&error), KG_OK);
-    const struct kg_ring_plan plan = { .cold = true, .placements = 1, .seed = 1 };
-    assert_int_equal(kg_subjects_make_rings(one, 1, &fixture, &plan, &error), KG_OK);
+    assert_int_equal(open_prepared(&error), KG_OK);
+    const struct kg_ring_plan plan = { .cold = true, .sets = 1, .seed = 1 };
+    assert_int_equal(kg_prepared_make_rings(one, 1, &fixture, &plan, &error), KG_OK);
     const size_t set_bytes = kg_buffers_bytes(&fixture.buffers);
-    assert_true(subject.n_ring > 2 && (size_t)(subject.n_ring - 1) * set_bytes > 2 * context->device.l2_bytes);
-    for (int i = 0; i < 2 * subject.n_ring; i++) {
-        float *y = subject.ring[i % subject.n_ring].tensors[1].data;
+    assert_true(prepared.n_ring > 2 && (size_t)(prepared.n_ring - 1) * set_bytes > 2 * context->device.l2_bytes);
+    for (int i = 0; i < 2 * prepared.n_ring; i++) {
+        float *y = prepared.ring[i % prepared.n_ring].tensors[1].data;
         memset(y, 0, N * sizeof *y);
-        assert_int_equal(kg_subject_launch(&subject, 0, NULL, &error), KG_OK);
+        assert_int_equal(kg_prepared_launch(&prepared, 0, NULL, &error), KG_OK);
         assert_memory_equal(y, fixture.buffers.tensors[0].data, N * sizeof *y); /* call i took set i */
     }
 }

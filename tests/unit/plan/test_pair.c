@@ -1,4 +1,4 @@
-/* test_twin.c -- two builds' plans beside each other. A test gives the candidate's table what a change would do to it,
+/* test_pair.c -- two builds' plans beside each other. A test gives the candidate's table what a change would do to it,
  * and writes the union with a letter a case: b both, n new, g gone, c changed. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -86,7 +86,7 @@ static struct candidate {
 
 static struct kg_selection selection;
 static struct kg_plan plan;
-static struct kg_twins twins;
+static struct kg_pairs pairs;
 
 static int tables_new(void **state)
 {
@@ -114,26 +114,26 @@ static int tables_free(void **state)
 {
     (void)state;
     kg_plan_done(&plan);
-    kg_twins_done(&twins);
+    kg_pairs_done(&pairs);
     return 0;
 }
 
 static void made(const char *wanted)
 {
     static const char letters[] = {
-        [KG_TWIN_BOTH] = 'b', [KG_TWIN_NEW] = 'n', [KG_TWIN_GONE] = 'g', [KG_TWIN_CHANGED] = 'c'
+        [KG_PAIR_BOTH] = 'b', [KG_PAIR_NEW] = 'n', [KG_PAIR_REMOVED] = 'g', [KG_PAIR_CHANGED] = 'c'
     };
     char got[2048] = "";
     kg_error error = { 0 };
     tables_free(NULL);
-    if (kg_twins_make(&baseline, &c.module, &selection, &plan, &twins, &error))
+    if (kg_pairs_make(&baseline, &c.module, &selection, &plan, &pairs, &error))
         fail_msg("refused: %s", error.text);
-    assert_int_equal(plan.count, twins.count);
+    assert_int_equal(plan.count, pairs.count);
     for (size_t i = 0; i < plan.count; i++) {
         char id[KG_ID_SIZE];
         size_t used = strlen(got);
         kg_case_id(&plan.cases[i], id, sizeof id);
-        (void)snprintf(got + used, sizeof got - used, "%s%s:%c", i ? " " : "", id, letters[twins.items[i].fate]);
+        (void)snprintf(got + used, sizeof got - used, "%s%s:%c", i ? " " : "", id, letters[pairs.items[i].fate]);
     }
     assert_string_equal(got, wanted);
 }
@@ -141,7 +141,7 @@ static void made(const char *wanted)
 static void refused(const char *why)
 {
     kg_error error = { 0 };
-    assert_int_equal(kg_twins_make(&baseline, &c.module, &selection, &plan, &twins, &error), KG_EINVAL);
+    assert_int_equal(kg_pairs_make(&baseline, &c.module, &selection, &plan, &pairs, &error), KG_EINVAL);
     assert_string_equal(error.text, why);
 }
 
@@ -154,7 +154,7 @@ static void nothing_changed_but_the_layout(void **state)
     (void)state;
     made(SAME);
     for (size_t i = 0; i < plan.count; i++) {
-        const struct kg_case *theirs = &twins.items[i].candidate;
+        const struct kg_case *theirs = &pairs.items[i].candidate;
         assert_ptr_equal(plan.cases[i].suite, &old_suite); /* gates, thresholds and xfails are the baseline's */
         assert_ptr_equal(theirs->suite, &c.suite);
         assert_string_equal(theirs->shape, plan.cases[i].shape);
@@ -201,8 +201,8 @@ static void backends_seeds_and_suites(void **state)
 
 static void changed(size_t i, const char *change)
 {
-    assert_int_equal(twins.items[i].fate, KG_TWIN_CHANGED);
-    assert_string_equal(twins.items[i].change, change);
+    assert_int_equal(pairs.items[i].fate, KG_PAIR_CHANGED);
+    assert_string_equal(pairs.items[i].change, change);
 }
 
 static void rows_changed(void **state)

@@ -357,17 +357,17 @@ static void a_job_against_has_both_builds(void **state)
     static const struct kg_module other_build = { .name = "old" };
     static const kg_suite theirs = { .name = "speed" };
     static struct kg_golden golden = { .key = "speed/a/plain", .pin = "engine 3" };
-    struct kg_twin twins[3] = { 0 };
+    struct kg_pair pairs[3] = { 0 };
     struct kg_job_case room[ROOM];
     (void)state;
     add(&speed, 0, 0, &fast);
     add(&speed, 0, 0, &plain);
     add(&theirs, 1, 0, &fast)->is_new = true;
     for (size_t i = 0; i < 3; i++) {
-        twins[i].candidate = results[i].of;
-        twins[i].candidate.suite = &theirs;
+        pairs[i].candidate = results[i].of;
+        pairs[i].candidate.suite = &theirs;
     }
-    session.twins = (struct kg_twins){ .items = twins, .count = 3 };
+    session.pairs = (struct kg_pairs){ .items = pairs, .count = 3 };
     session.goldens.items = &golden;
     session.goldens.count = 1;
     session.baseline.root = &other_build;
@@ -406,9 +406,9 @@ static void a_policy_against_is_the_baselines(void **state)
     (void)state;
     session.baseline.root = &other_build;
     struct kg_result *r = add(&other, 0, 0, &tiles);
-    struct kg_twin twin = { .candidate = r->of };
-    twin.candidate.suite = &untimed;
-    session.twins = (struct kg_twins){ .items = &twin, .count = 1 };
+    struct kg_pair pair = { .candidate = r->of };
+    pair.candidate.suite = &untimed;
+    session.pairs = (struct kg_pairs){ .items = &pair, .count = 1 };
     struct kg_policy policy = kg_schedule_policy(&session, r);
     assert_true(policy.against && policy.timed && policy.threshold_pct == 12);
     r->is_new = true;
@@ -473,22 +473,24 @@ static void policy_of_the_machine(void **state)
     floor.contract = kg_schedule_policy(&session, r).contract;
     session.floors = (struct kg_floors){ .items = &floor, .count = 1 };
     struct kg_policy policy = kg_schedule_policy(&session, r);
-    assert_true(policy.machine_prior[KG_JUDGE_RAW].sd == 0.01 && policy.machine_prior[KG_JUDGE_RAW].blocks == 8);
-    assert_true(policy.machine_prior[KG_JUDGE_RATIO].blocks == 0 && policy.machine_floor_pct[KG_JUDGE_RATIO] == 0);
-    assert_true(policy.machine_prior[KG_JUDGE_AGAINST].sd == 0.0002);
-    assert_true(policy.machine_floor_pct[KG_JUDGE_RAW] == 2 && policy.machine_floor_pct[KG_JUDGE_AGAINST] == 0.05);
+    assert_true(policy.machine_prior[KG_QUANTITY_RAW].sd == 0.01 && policy.machine_prior[KG_QUANTITY_RAW].blocks == 8);
+    assert_true(policy.machine_prior[KG_QUANTITY_RATIO].blocks == 0 &&
+                policy.machine_floor_pct[KG_QUANTITY_RATIO] == 0);
+    assert_true(policy.machine_prior[KG_QUANTITY_AGAINST].sd == 0.0002);
+    assert_true(policy.machine_floor_pct[KG_QUANTITY_RAW] == 2 &&
+                policy.machine_floor_pct[KG_QUANTITY_AGAINST] == 0.05);
     floor.n_blocks = 300; /* however much was seen then, what is seen now counts */
-    assert_true(kg_schedule_policy(&session, r).machine_prior[KG_JUDGE_RAW].blocks == 12);
-    assert_true(kg_schedule_policy(&session, beside).machine_prior[KG_JUDGE_RAW].blocks == 0);
+    assert_true(kg_schedule_policy(&session, r).machine_prior[KG_QUANTITY_RAW].blocks == 12);
+    assert_true(kg_schedule_policy(&session, beside).machine_prior[KG_QUANTITY_RAW].blocks == 0);
     options.timing.l2 = KG_L2_COLD;
-    assert_true(kg_schedule_policy(&session, r).machine_floor_pct[KG_JUDGE_RAW] == 0);
+    assert_true(kg_schedule_policy(&session, r).machine_floor_pct[KG_QUANTITY_RAW] == 0);
 }
 
 /* ---- what is refused once the plan is known ------------------------------------------------------------------- */
 
 static void thresholds_under_the_floor(void **state)
 {
-    static struct kg_golden golden = { .key = "speed/a/fast", .judge = KG_JUDGE_RAW };
+    static struct kg_golden golden = { .key = "speed/a/fast", .quantity = KG_QUANTITY_RAW };
     static const struct kg_module other_build = { .name = "old" };
     struct kg_floor floor = { .key = "speed/a/fast", .uuid = "GPU-1", .n_blocks = 9, .floor_pct = { 2.5, 0, 0.25 } };
     kg_error error = { 0 };
@@ -525,10 +527,10 @@ static void timing_of_a_suite(void **state)
     struct kg_timing_overrides none = { -1, -1, -1, -1, -1 };
     struct kg_timing timing = kg_timing_of(&speed, KG_CUDA, &none);
     assert_true(timing.timer == KG_TIMER_GRAPH && timing.l2 == KG_L2_WARM && timing.warmup == 200);
-    assert_true(timing.samples == 500 && timing.window_us == 200 && timing.placements == 32);
-    assert_true(timing.lane_us >= 100 * timing.window_us); /* enough windows for a median */
+    assert_true(timing.samples == 500 && timing.window_us == 200 && timing.sets == 32);
+    assert_true(timing.arm_us >= 100 * timing.window_us); /* enough windows for a median */
     timing = kg_timing_of(&speed, KG_CPU, &none);
-    assert_true(timing.window_us == 250 && timing.placements == 4 && timing.lane_us >= 100 * timing.window_us);
+    assert_true(timing.window_us == 250 && timing.sets == 4 && timing.arm_us >= 100 * timing.window_us);
     timing = kg_timing_of(&other, KG_CUDA, &none);
     assert_true(timing.timer == KG_TIMER_EVENT && timing.l2 == KG_L2_COLD && timing.warmup == 7 && timing.samples == 9);
     timing = kg_timing_of(&other, KG_CUDA, &(struct kg_timing_overrides){ -1, -1, 0, 3, -1 });

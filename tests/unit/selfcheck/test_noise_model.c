@@ -180,7 +180,7 @@ static void tails_are_heavy(void **state)
     within(over_4 / (double)over_1, 0.11, 0.15); /* a Pareto tail of exponent 1.5: (1 / 4)^1.5 = 0.125 */
 }
 
-/* Windows next to each other in time are alike, those of different blocks are not: a turn's mean over the lanes. */
+/* Windows next to each other in time are alike, those of different blocks are not: a turn's mean over the arms. */
 static void neighbours_are_alike(void **state)
 {
     struct kg_synthetic_session session = kg_synthetic_session_of(kg_noise_model_find("autocorrelated"), 3);

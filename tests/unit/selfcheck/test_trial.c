@@ -298,13 +298,13 @@ static void what_a_case_is_told_about(void **state)
     double logs[30];
     for (int i = 0; i < 30; i++)
         logs[i] = noise(i, 4) / 2;
-    assert_true(fabs(it->sd[KG_JUDGE_AGAINST] - kg_stats_of(logs, 30).std) < 1e-12);
-    assert_true(fabs(it->floor_pct[KG_JUDGE_AGAINST] - 200 * it->sd[KG_JUDGE_AGAINST]) < 1e-9);
+    assert_true(fabs(it->sd[KG_QUANTITY_AGAINST] - kg_stats_of(logs, 30).std) < 1e-12);
+    assert_true(fabs(it->floor_pct[KG_QUANTITY_AGAINST] - 200 * it->sd[KG_QUANTITY_AGAINST]) < 1e-9);
     assert_true(fabs(it->p50_us - 100) < 0.1);
-    assert_true(fabs(it->clear_s - 3 * 0.4 * 2 / 3) < 1e-9); /* case and baseline of three lanes */
-    assert_true(it->detectable_pct >= 2 * it->floor_pct[KG_JUDGE_AGAINST]);
+    assert_true(fabs(it->clear_s - 3 * 0.4 * 2 / 3) < 1e-9); /* case and baseline of three arms */
+    assert_true(it->detectable_pct >= 2 * it->floor_pct[KG_QUANTITY_AGAINST]);
     assert_int_equal(kg_rate_gates(&it->drawn[0]), 0);
-    assert_true(it->detectable_pct <= 5 * it->floor_pct[KG_JUDGE_AGAINST]);
+    assert_true(it->detectable_pct <= 5 * it->floor_pct[KG_QUANTITY_AGAINST]);
     struct kg_floor floor;
     assert_int_equal(kg_case_noise_floor(it, &floor), KG_OK);
     assert_int_equal(floor.n_blocks, 30);
@@ -313,7 +313,7 @@ static void what_a_case_is_told_about(void **state)
     for (int i = 0; i < 30; i++)
         series.blocks[i].log_against /= 100;
     trials = tried(&series, 1, -1);
-    assert_true(trials.cases[0].floor_pct[KG_JUDGE_AGAINST] == 0.05);
+    assert_true(trials.cases[0].floor_pct[KG_QUANTITY_AGAINST] == 0.05);
     assert_true(trials.cases[0].detectable_pct == 0.1);
     kg_trials_done(&trials);
     series.n_blocks = 5;

@@ -1,4 +1,4 @@
-/* test_lineup.c -- the subjects of a case on the CPU: each build's backend gets its own problem and the baseline's
+/* test_arms.c -- the arms of a case on the CPU: each build's backend gets its own problem and the baseline's
  * inputs, and buffers of its own. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -89,7 +89,7 @@ static kg_context *context;
 static struct kg_host_state host;
 static struct kg_fixture fixture;
 static struct kg_job_case one;
-static struct kg_lineup lineup;
+static struct kg_arms arms;
 
 /* The candidate is build 0, the baseline build 1. */
 static void line_up(const kg_backend *its, const kg_backend *baseline)
@@ -99,7 +99,7 @@ static void line_up(const kg_backend *its, const kg_backend *baseline)
     snprintf(one.pin, sizeof one.pin, "its pin");
     snprintf(one.baseline_pin, sizeof one.baseline_pin, "other pin");
     assert_int_equal(kg_fixture_new(context, &one.of, &fixture, &error), KG_OK);
-    lineup = (struct kg_lineup){
+    arms = (struct kg_arms){
         .host = &host, .fixture = &fixture, .one = &one, .module = &builds[0], .baseline = &builds[1]
     };
     n_prepared = 0;
@@ -115,7 +115,7 @@ static int open_all(void **state)
 static int close_all(void **state)
 {
     (void)state;
-    kg_lineup_done(&lineup);
+    kg_arms_done(&arms);
     kg_fixture_done(&fixture);
     kg_host_done(&host);
     context->ops->close(context);
@@ -129,13 +129,13 @@ static void each_build_has_its_own_problem(void **state)
     (void)state;
     kg_error error = { 0 };
     line_up(&fast[0], &fast[1]);
-    assert_int_equal(kg_lineup_case(&lineup, &error), KG_OK);
-    assert_int_equal(kg_lineup_baseline(&lineup, &error), KG_OK);
-    assert_int_equal(kg_lineup_anchor(&lineup, &error), KG_OK);
-    assert_int_equal(kg_lineup_planted(&lineup, &error), KG_OK);
-    const kg_backend *const wanted[KG_LANES] = { &fast[0], &fast[1], &plain[1], &fast[0] };
-    for (int lane = 0; lane < KG_LANES; lane++)
-        assert_ptr_equal(lineup.subjects[lane].backend, wanted[lane]);
+    assert_int_equal(kg_arms_case(&arms, &error), KG_OK);
+    assert_int_equal(kg_arms_baseline(&arms, &error), KG_OK);
+    assert_int_equal(kg_arms_anchor(&arms, &error), KG_OK);
+    assert_int_equal(kg_arms_planted(&arms, &error), KG_OK);
+    const kg_backend *const wanted[KG_ARMS] = { &fast[0], &fast[1], &plain[1], &fast[0] };
+    for (int arm = 0; arm < KG_ARMS; arm++)
+        assert_ptr_equal(arms.prepared[arm].backend, wanted[arm]);
     assert_ptr_equal(problem_of[0], &problems[0]);
     assert_ptr_equal(problem_of[1], &problems[1]);
     assert_ptr_equal(problem_of[2], &problems[1]); /* the anchor is the baseline's */
@@ -143,9 +143,9 @@ static void each_build_has_its_own_problem(void **state)
     assert_string_equal(pin_of[0], "its pin");
     assert_string_equal(pin_of[1], "other pin");
     assert_string_equal(pin_of[3], "chosen"); /* what the case took */
-    kg_lineup_done(&lineup);
-    for (int lane = 0; lane < KG_LANES; lane++)
-        assert_null(lineup.subjects[lane].backend);
+    kg_arms_done(&arms);
+    for (int arm = 0; arm < KG_ARMS; arm++)
+        assert_null(arms.prepared[arm].backend);
 }
 
 static void an_anchor_is_not_its_own(void **state)
@@ -153,9 +153,9 @@ static void an_anchor_is_not_its_own(void **state)
     (void)state;
     kg_error error = { 0 };
     line_up(&plain[0], &plain[1]);
-    assert_int_equal(kg_lineup_case(&lineup, &error), KG_OK);
-    assert_int_equal(kg_lineup_anchor(&lineup, &error), KG_ENOTFOUND);
-    assert_null(lineup.subjects[KG_LANE_ANCHOR].backend);
+    assert_int_equal(kg_arms_case(&arms, &error), KG_OK);
+    assert_int_equal(kg_arms_anchor(&arms, &error), KG_ENOTFOUND);
+    assert_null(arms.prepared[KG_ARM_ANCHOR].backend);
 }
 
 /* The candidate's `auto` takes the first, which the baseline's refuses. */
@@ -164,19 +164,19 @@ static void automatic_resolves_in_each_build(void **state)
     (void)state;
     kg_error error = { 0 };
     char text[1024] = "";
-    const struct kg_timing timing = { .placements = 2 };
+    const struct kg_timing timing = { .sets = 2 };
     line_up(&automatic[0], &automatic[1]);
     snprintf(one.backend, sizeof one.backend, "fast"); /* resolved by an earlier worker, for the candidate only */
-    assert_int_equal(kg_lineup_case(&lineup, &error), KG_OK);
-    assert_int_equal(kg_lineup_baseline(&lineup, &error), KG_OK);
-    assert_ptr_equal(lineup.subjects[KG_LANE_CASE].backend, &fast[0]);
-    assert_ptr_equal(lineup.subjects[KG_LANE_BASELINE].backend, &plain[1]);
-    assert_int_equal(kg_lineup_make_rings(&lineup, &timing, 1, &error), KG_OK);
-    assert_int_equal(kg_lineup_identity(&lineup, KG_LANE_BASELINE, text, sizeof text, &error), KG_OK);
+    assert_int_equal(kg_arms_case(&arms, &error), KG_OK);
+    assert_int_equal(kg_arms_baseline(&arms, &error), KG_OK);
+    assert_ptr_equal(arms.prepared[KG_ARM_CASE].backend, &fast[0]);
+    assert_ptr_equal(arms.prepared[KG_ARM_BASELINE].backend, &plain[1]);
+    assert_int_equal(kg_arms_make_rings(&arms, &timing, 1, &error), KG_OK);
+    assert_int_equal(kg_arms_identity(&arms, KG_ARM_BASELINE, text, sizeof text, &error), KG_OK);
     assert_memory_equal(text, "plain: library of plain; module code ", 37);
-    kg_lineup_drop(&lineup, KG_LANE_CASE);
+    kg_arms_drop(&arms, KG_ARM_CASE);
     one.candidate.backend = &picky;
-    assert_int_equal(kg_lineup_case(&lineup, &error), KG_EUNSUPPORTED);
+    assert_int_equal(kg_arms_case(&arms, &error), KG_EUNSUPPORTED);
     assert_string_equal(error.text, "not today");
 }
 
@@ -188,21 +188,21 @@ static void builds_share_their_sets(void **state)
     (void)state;
     enum { SETS = 16 };
     kg_error error = { 0 };
-    const struct kg_timing timing = { .placements = SETS };
-    struct kg_subject *subjects[KG_LANES];
+    const struct kg_timing timing = { .sets = SETS };
+    struct kg_prepared *prepared[KG_ARMS];
     uint64_t digest = 0;
     line_up(&fast[0], &fast[1]);
-    assert_int_equal(kg_lineup_case(&lineup, &error), KG_OK);
-    assert_int_equal(kg_lineup_baseline(&lineup, &error), KG_OK);
-    assert_int_equal(kg_lineup_make_rings(&lineup, &timing, 3, &error), KG_OK);
-    kg_lineup_subjects(&lineup, subjects);
-    assert_true(subjects[KG_LANE_ANCHOR] == NULL && subjects[KG_LANE_PLANTED] == NULL);
-    for (int lane = 0; lane < 2; lane++) {
-        assert_int_equal(subjects[lane]->n_ring, SETS);
+    assert_int_equal(kg_arms_case(&arms, &error), KG_OK);
+    assert_int_equal(kg_arms_baseline(&arms, &error), KG_OK);
+    assert_int_equal(kg_arms_make_rings(&arms, &timing, 3, &error), KG_OK);
+    kg_arms_prepared(&arms, prepared);
+    assert_true(prepared[KG_ARM_ANCHOR] == NULL && prepared[KG_ARM_PLANTED] == NULL);
+    for (int arm = 0; arm < 2; arm++) {
+        assert_int_equal(prepared[arm]->n_ring, SETS);
         for (int set = 0; set < SETS; set++) {
-            assert_int_equal(kg_buffers_digest(&subjects[lane]->ring[set], KG_INPUT, &digest, &error), KG_OK);
+            assert_int_equal(kg_buffers_digest(&prepared[arm]->ring[set], KG_INPUT, &digest, &error), KG_OK);
             assert_true(digest == fixture.input_digest);
-            assert_ptr_equal(subjects[0]->ring[set].tensors[0].data, subjects[1]->ring[set].tensors[0].data);
+            assert_ptr_equal(prepared[0]->ring[set].tensors[0].data, prepared[1]->ring[set].tensors[0].data);
         }
     }
 }
@@ -211,14 +211,14 @@ static void an_anchor_has_its_own(void **state)
 {
     (void)state;
     kg_error error = { 0 };
-    const struct kg_timing timing = { .placements = 3 };
+    const struct kg_timing timing = { .sets = 3 };
     line_up(&fast[0], &fast[1]);
-    assert_int_equal(kg_lineup_case(&lineup, &error), KG_OK);
-    assert_int_equal(kg_lineup_anchor(&lineup, &error), KG_OK);
-    assert_int_equal(kg_lineup_make_rings(&lineup, &timing, 3, &error), KG_OK);
+    assert_int_equal(kg_arms_case(&arms, &error), KG_OK);
+    assert_int_equal(kg_arms_anchor(&arms, &error), KG_OK);
+    assert_int_equal(kg_arms_make_rings(&arms, &timing, 3, &error), KG_OK);
     for (int set = 0; set < 3; set++)
-        assert_ptr_not_equal(lineup.subjects[KG_LANE_CASE].ring[set].tensors[0].data,
-                             lineup.subjects[KG_LANE_ANCHOR].ring[set].tensors[0].data);
+        assert_ptr_not_equal(arms.prepared[KG_ARM_CASE].ring[set].tensors[0].data,
+                             arms.prepared[KG_ARM_ANCHOR].ring[set].tensors[0].data);
 }
 
 /* What the device hands out, in order. */
@@ -238,7 +238,7 @@ static void who_is_first_is_drawn_for_each_set(void **state)
 {
     (void)state;
     enum { SETS = 16, SEEDS = 20, A_SET = 2 * 2 };
-    const struct kg_timing timing = { .placements = SETS };
+    const struct kg_timing timing = { .sets = SETS };
     struct kg_device_ops watched = *context->ops;
     kg_error error = { 0 };
     int same = 0;
@@ -249,13 +249,13 @@ static void who_is_first_is_drawn_for_each_set(void **state)
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         int n_first = 0;
         line_up(&fast[0], &fast[1]);
-        assert_int_equal(kg_lineup_case(&lineup, &error), KG_OK);
-        assert_int_equal(kg_lineup_anchor(&lineup, &error), KG_OK);
+        assert_int_equal(kg_arms_case(&arms, &error), KG_OK);
+        assert_int_equal(kg_arms_anchor(&arms, &error), KG_OK);
         n_handed_out = 0;
-        assert_int_equal(kg_lineup_make_rings(&lineup, &timing, seed, &error), KG_OK);
+        assert_int_equal(kg_arms_make_rings(&arms, &timing, seed, &error), KG_OK);
         assert_int_equal(n_handed_out, SETS * A_SET);
         for (int set = 0; set < SETS; set++) {
-            const struct kg_subject *its = &lineup.subjects[KG_LANE_CASE], *other = &lineup.subjects[KG_LANE_ANCHOR];
+            const struct kg_prepared *its = &arms.prepared[KG_ARM_CASE], *other = &arms.prepared[KG_ARM_ANCHOR];
             first[set] = its->ring[set].blocks[0] == handed_out[set * A_SET];
             assert_true(first[set] || other->ring[set].blocks[0] == handed_out[set * A_SET]);
             n_first += first[set];
@@ -263,7 +263,7 @@ static void who_is_first_is_drawn_for_each_set(void **state)
         assert_int_equal(n_first, SETS / 2);
         same += !memcmp(first, before, sizeof first);
         memcpy(before, first, sizeof first);
-        kg_lineup_done(&lineup);
+        kg_arms_done(&arms);
         kg_fixture_done(&fixture);
     }
     assert_true(same <= 1);
@@ -279,11 +279,11 @@ static void other_tensors_are_refused(void **state)
     kg_error error = { 0 };
     line_up(&fast[0], &fast[1]);
     one.candidate.problem = &longer;
-    assert_int_equal(kg_lineup_case(&lineup, &error), KG_EINVAL);
+    assert_int_equal(kg_arms_case(&arms, &error), KG_EINVAL);
     assert_string_equal(error.text, "tensor x of op copy is not what it is in the baseline: judge by goldens");
     assert_int_equal(n_prepared, 0);
-    lineup.baseline = NULL; /* a new case is compared with nothing */
-    assert_int_equal(kg_lineup_case(&lineup, &error), KG_OK);
+    arms.baseline = NULL; /* a new case is compared with nothing */
+    assert_int_equal(kg_arms_case(&arms, &error), KG_OK);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_all, close_all)

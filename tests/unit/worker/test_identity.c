@@ -216,7 +216,7 @@ static void own_code(void **state)
     assert_string_equal(hash, "untouched");
 }
 
-/* ---- what a subject runs ----------------------------------------------------------------------------------- */
+/* ---- what a backend runs ------------------------------------------------------------------------------------ */
 
 static struct kg_launch_info launched;
 
@@ -251,26 +251,26 @@ static void identity_of_kernels(void **state)
     const struct kg_loaded module = { .root = &root, .path = "absent" };
     kg_context context = { .ops = &ops, .device = { .kind = KG_CUDA, .cc_major = 9 } };
     struct knobs knobs = { 8 };
-    struct kg_subject subject = { .backend = &plain };
+    struct kg_prepared prepared = { .backend = &plain };
     struct kg_launch_info info = { .kernels = 77 };
     kg_error error = { 0 };
     char text[200] = "untouched";
     (void)state;
     launched = (struct kg_launch_info){ .kernels = -1 };
-    assert_int_equal(kg_identity_of(&context, &module, &subject, &info, text, sizeof text, &error), KG_EDEVICE);
+    assert_int_equal(kg_identity_of(&context, &module, &prepared, &info, text, sizeof text, &error), KG_EDEVICE);
     assert_string_equal(text, "untouched");
     assert_int_equal(info.kernels, 77);
     launched = (struct kg_launch_info){ .kernels = 3, .n_names = 3, .names = { "_Z3ownv", "of_a_library", "_Z3ownv" } };
-    assert_int_equal(kg_identity_of(&context, &module, &subject, &info, text, sizeof text, &error), KG_OK);
+    assert_int_equal(kg_identity_of(&context, &module, &prepared, &info, text, sizeof text, &error), KG_OK);
     assert_string_equal(text, "_Z3ownv:90; of_a_library"); /* each once */
     assert_int_equal(info.n_names, 3);
-    snprintf(subject.identity.text, sizeof subject.identity.text, "cuDNN 9 engine 8");
-    subject.backend = &tiled;
-    subject.knobs = &knobs;
-    assert_int_equal(kg_identity_of(&context, &module, &subject, &info, text, sizeof text, &error), KG_OK);
+    snprintf(prepared.identity.text, sizeof prepared.identity.text, "cuDNN 9 engine 8");
+    prepared.backend = &tiled;
+    prepared.knobs = &knobs;
+    assert_int_equal(kg_identity_of(&context, &module, &prepared, &info, text, sizeof text, &error), KG_OK);
     assert_string_equal(text, "cuDNN 9 engine 8; _Z3ownv:90; of_a_library");
     knobs.tile = 16; /* other knobs are other code */
-    assert_int_equal(kg_identity_of(&context, &module, &subject, &info, text, sizeof text, &error), KG_OK);
+    assert_int_equal(kg_identity_of(&context, &module, &prepared, &info, text, sizeof text, &error), KG_OK);
     assert_string_equal(text, "cuDNN 9 engine 8; _Z3ownv:90; of_a_library; knobs tile=16");
 }
 
@@ -280,17 +280,17 @@ static void identity_on_a_cpu(void **state)
     const struct kg_module root = { .name = "m" };
     struct kg_loaded module = { .root = &root, .path = "/proc/self/exe" };
     kg_context context = { .ops = &ops, .device = { .kind = KG_CPU } };
-    struct kg_subject subject = { .backend = &plain };
+    struct kg_prepared prepared = { .backend = &plain };
     struct kg_launch_info info;
     char text[200], hash[17], wanted[64];
     (void)state;
     launched = (struct kg_launch_info){ 0 };
     assert_int_equal(kg_identity_elf_text("/proc/self/exe", hash), KG_OK);
     snprintf(wanted, sizeof wanted, "module code %s", hash);
-    assert_int_equal(kg_identity_of(&context, &module, &subject, &info, text, sizeof text, NULL), KG_OK);
+    assert_int_equal(kg_identity_of(&context, &module, &prepared, &info, text, sizeof text, NULL), KG_OK);
     assert_string_equal(text, wanted);
     snprintf(module.path, sizeof module.path, "%s/absent", folder);
-    assert_int_equal(kg_identity_of(&context, &module, &subject, &info, text, sizeof text, NULL), KG_OK);
+    assert_int_equal(kg_identity_of(&context, &module, &prepared, &info, text, sizeof text, NULL), KG_OK);
     assert_string_equal(text, "");
 }
 

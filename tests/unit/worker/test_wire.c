@@ -266,11 +266,11 @@ static void ready(void **state)
     free(sent);
 }
 
-static void figures_there_and_back(struct kg_figures sent, uint64_t digest, bool right)
+static void figures_there_and_back(struct kg_comparison sent, uint64_t digest, bool right)
 {
     kg_wire_figures(pipe_file, 1, &sent, digest);
     struct kg_result *r = heard(KG_MESSAGE_FIGURES);
-    const struct kg_figures *got = &r->figures;
+    const struct kg_comparison *got = &r->comparison;
     assert_true(r->output_digest == digest);
     assert_true(got->count == sent.count && got->nonfinite == sent.nonfinite && got->unwritten == sent.unwritten);
     assert_true(got->bad == sent.bad && got->worst_index == sent.worst_index);
@@ -282,16 +282,17 @@ static void figures_there_and_back(struct kg_figures sent, uint64_t digest, bool
     assert_int_equal(kg_gate_marks_all(r->marks), right);
 }
 
-static void figures(void **state)
+static void comparison(void **state)
 {
     (void)state;
-    figures_there_and_back((struct kg_figures){ 10, 0, 0, 1, 0.1, 1.0 / 3, 10, 0.7, 1e-300, -2e-8, 9, 0.25, 0.5 },
+    figures_there_and_back((struct kg_comparison){ 10, 0, 0, 1, 0.1, 1.0 / 3, 10, 0.7, 1e-300, -2e-8, 9, 0.25, 0.5 },
                            0xfedcba9876543210, true);
-    figures_there_and_back((struct kg_figures){ UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 2, UINT64_MAX - 3, NAN,
-                                                INFINITY, NAN, -INFINITY, NAN, NAN, UINT64_MAX - 4, NAN, INFINITY },
+    figures_there_and_back((struct kg_comparison){ UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 2, UINT64_MAX - 3, NAN,
+                                                   INFINITY, NAN, -INFINITY, NAN, NAN, UINT64_MAX - 4, NAN, INFINITY },
                            UINT64_MAX, false);
-    figures_there_and_back((struct kg_figures){ .count = 1, .max_abs = NAN }, 0, false); /* NaN is not 0 on arrival */
-    figures_there_and_back((struct kg_figures){ .count = 1, .rel_l2 = NAN }, 0, false);
+    figures_there_and_back((struct kg_comparison){ .count = 1, .max_abs = NAN }, 0,
+                           false); /* NaN is not 0 on arrival */
+    figures_there_and_back((struct kg_comparison){ .count = 1, .rel_l2 = NAN }, 0, false);
     assert_false(results[1].marks.rel_l2);
 }
 
@@ -658,7 +659,7 @@ int main(void)
         TEST(phases),
         TEST(notes),
         TEST(ready),
-        TEST(figures),
+        TEST(comparison),
         TEST(blocks),
         TEST(blocks_of_no_number),
         TEST(blocks_past_the_last_are_dropped),
