@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# blocks.sh -- the error rates of docs/measuring.md, from blocks recorded on an H200: every cell of what must be reached.
+# blocks.sh -- the error rates of docs/results/error-rates.md, from blocks recorded on an H200: every cell of what must be reached.
 set -eu -o pipefail
 . "$(dirname "$0")/lib.sh"
 blocks=$here/../blocks/h200.jsonl
@@ -36,7 +36,7 @@ expect 'text: status' "$status" 0
 expect_in 'text: what must be reached' out 'what must be reached'
 expect_in 'text: the other rules' out 'to compare, on the same samples'
 expect 'text: the table of the docs' \
-    "$(sed -n '/what must be reached/,/^$/p' out | sed 's/^ *//' | grep -v -x -F -f <(sed 's/^ *//' "$here/../../docs/measuring.md"))" ''
+    "$(sed -n '/what must be reached/,/^$/p' out | sed 's/^ *//' | grep -v -x -F -f <(sed 's/^ *//' "$here/../../docs/results/error-rates.md"))" ''
 expect 'text: all rates when asked for' "$(grep -c 'false SLOW (95% bound)' out || true)" 0
 gate selfcheck --judge "$blocks" --verbose
 expect 'verbose: all rates, and by class' "$(grep -c 'false SLOW (95% bound)' out)" 2
