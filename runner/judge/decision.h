@@ -1,5 +1,5 @@
 /* decision.h -- from the blocks of a case to an answer: has its time got worse by more than the threshold? Pure; a run,
- * selfcheck and selfcheck's simulation decide by this code. Formulas and their sources: docs/measuring.md.
+ * selfcheck and selfcheck's simulation decide by this code. Formulas and their sources: docs/deciding.md.
  *
  * Blocks are looked at in sets. A set is looked at after every KG_LOOK_EVERY blocks, at last after max_blocks; its
  * error KG_SET_ALPHA is spent over these looks. A first set that says SLOW is an alarm: the blocks after it are a

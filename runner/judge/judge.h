@@ -25,7 +25,7 @@ enum kg_verdict kg_judge_time(struct kg_result *result, const struct kg_golden *
                               bool *ret_more);
 
 /* What is known of the noise beforehand, where selfcheck measured nothing: from the floor of a golden of n blocks; of
- * two builds interleaved in one process, by the class of the kernel (docs/measuring.md). */
+ * two builds interleaved in one process, by the class of the kernel (docs/deciding.md). */
 struct kg_prior kg_judge_golden_prior(double floor_pct, int n_golden);
 struct kg_prior kg_judge_class_prior(enum kg_device_kind kind, double time_us);
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""decisions.py -- makes decisions.inc, which test_decision.c compares kg_decide with: docs/measuring.md's rules once more,
+"""decisions.py -- makes decisions.inc, which test_decision.c compares kg_decide with: docs/deciding.md's rules once more,
 by NumPy and SciPy (statistics.variance, scipy.stats.t.ppf), from the text and not from decision.c.
 
     python3 decisions.py >decisions.inc"""

@@ -62,7 +62,7 @@ static void finds(const struct kg_rate_row *row, double planted_pct)
                      kg_rate_slow_pct(&row->rates[i]));
 }
 
-/* The table of docs/measuring.md (Error rates), of each noise. Of kernels of 10 us and more +1% must be found, of 20 us
+/* The table of docs/results/error-rates.md, of each noise. Of kernels of 10 us and more +1% must be found, of 20 us
  * and more +0.5%; a golden whose floor is over 0.5%, as that of the smallest, need not find +3%. */
 static void check_model(const struct kg_noise_model *model, const struct kg_rate_row *rows, size_t count, size_t gates)
 {
