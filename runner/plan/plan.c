@@ -91,7 +91,9 @@ static int add_cases(struct builder *b, const kg_suite *suite, enum kg_device_ki
     for (size_t i = 0; i < seeds.count; i++) {
         for (size_t j = 0; j < suite->backends.count; j++) {
             const kg_backend *backend = suite->backends.items[j];
-            struct kg_case one = { suite, backend, NULL, NULL, seeds.items[i], kind, shape };
+            struct kg_case one = {
+                .suite = suite, .backend = backend, .seed = seeds.items[i], .kind = kind, .shape_ordinal = shape
+            };
             char id[KG_ID_SIZE];
             if (backend->device != kind || !wants_backend(s, backend->name))
                 continue;

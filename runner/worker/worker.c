@@ -268,9 +268,10 @@ static int identify_baseline(struct worker *w, struct kg_arms *arms, kg_error *r
     return blame_baseline(w, status, ret_error);
 }
 
-static int prepare_arms(struct worker *w, struct kg_arms *arms, const struct kg_timing *timing, kg_error *ret_error)
+static int prepare_arms(struct worker *w, struct kg_arms *arms, kg_error *ret_error)
 {
-    const bool event = timing->timer == KG_TIMER_EVENT;
+    const struct kg_policy *policy = &arms->one->of.policy;
+    const bool event = policy->timer == KG_TIMER_EVENT;
     struct kg_result *r = &w->ready;
     kg_error cause = { 0 };
     int status = KG_OK;
@@ -279,7 +280,7 @@ static int prepare_arms(struct worker *w, struct kg_arms *arms, const struct kg_
     if (arms->one->planted_pct > 0 && !event)
         status = kg_arms_planted(arms, ret_error);
     if (!status)
-        status = kg_arms_make_rings(arms, timing, seed_of(w, arms->one) + 1, ret_error);
+        status = kg_arms_make_rings(arms, policy, seed_of(w, arms->one) + 1, ret_error);
     if (status && failed_by_baseline(arms))
         return blame_baseline(w, status, ret_error);
     if (!status)
@@ -293,8 +294,8 @@ static int prepare_arms(struct worker *w, struct kg_arms *arms, const struct kg_
 }
 
 /* Once a case, in its first round, since its reference takes time: on other inputs too. */
-static int measure(struct worker *w, struct kg_arms *arms, const struct kg_timing *timing, uint64_t digest,
-                   struct kg_block *ret_block, kg_error *ret_error)
+static int measure(struct worker *w, struct kg_arms *arms, uint64_t digest, struct kg_block *ret_block,
+                   kg_error *ret_error)
 {
     const struct kg_job_case *one = arms->one;
     struct kg_prepared *prepared[KG_ARMS];
@@ -311,8 +312,8 @@ static int measure(struct worker *w, struct kg_arms *arms, const struct kg_timin
         .fixture = &w->fixture, .other = other ? &w->other : NULL, .digest = digest, .seed = seed_of(w, one)
     };
     const struct kg_interlude interlude = { kg_timed_output_check, &output };
-    status = kg_measure_block(w->context, prepared, one->planted_pct, timing, seed_of(w, one), &interlude, ret_block,
-                              ret_error);
+    status = kg_measure_block(w->context, prepared, one->planted_pct, &one->of.policy, seed_of(w, one), &interlude,
+                              ret_block, ret_error);
     if (output.unclear)
         return blame(w, "one of the two builds", status, ret_error);
     return output.baseline_wrong || failed_by_baseline(arms) ? blame_baseline(w, status, ret_error) : status;
@@ -321,10 +322,9 @@ static int measure(struct worker *w, struct kg_arms *arms, const struct kg_timin
 static int time_case(struct worker *w, struct kg_arms *arms, uint64_t digest, kg_error *ret_error)
 {
     const struct kg_job_case *one = arms->one;
-    const struct kg_timing timing = kg_timing_of(one->of.suite, one->of.kind, &w->job->timing);
     struct kg_block block = { 0 };
     kg_wire_begin(w->out, one->index, KG_TIMING);
-    int status = w->ready.is_new ? KG_OK : prepare_arms(w, arms, &timing, ret_error);
+    int status = w->ready.is_new ? KG_OK : prepare_arms(w, arms, ret_error);
     if (!status)
         status = inspect(w, arms, ret_error);
     if (status)
@@ -332,7 +332,7 @@ static int time_case(struct worker *w, struct kg_arms *arms, uint64_t digest, kg
     tell_ready(w, arms);
     if (w->ready.is_new)
         return KG_OK;
-    status = measure(w, arms, &timing, digest, &block, ret_error);
+    status = measure(w, arms, digest, &block, ret_error);
     if (!status) {
         block.round = w->job->round;
         kg_wire_block(w->out, one->index, &block, w->context->ops->timer_tick_us(w->context));
