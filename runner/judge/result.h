@@ -7,6 +7,7 @@
 #include "kgate.h"
 #include "base/stats.h"
 #include "plan/plan.h"
+#include "plan/problem.h"
 
 #define KG_MAX_BLOCKS 32
 
@@ -105,8 +106,7 @@ struct kg_result {
     int n_blocks;
     struct kg_stats time_us;      /* over all samples of all blocks; p50 is the median of the blocks' p50s */
     double tick_us;               /* of the timer */
-    double flops, bytes, queries; /* of one call */
-    double peak_ratio;            /* of the op: kg_op; 0: 1 */
+    struct kg_work work;
     double tflop_per_s, gb_per_s, queries_per_s, roofline_pct; /* at p50; 0 where not timed */
     bool impossible;                                           /* p50 under what the machine could physically do */
 

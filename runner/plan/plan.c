@@ -6,6 +6,7 @@
 
 #include "plan/field.h"
 #include "plan/module.h"
+#include "plan/problem.h"
 
 struct kg_plan_shape {
     void *problem;
@@ -139,11 +140,8 @@ static int sweep_value(const kg_suite *suite, void *problem, const char *name, c
 
 static int settle_problem(const kg_suite *suite, const char *shape, void *problem, kg_error *ret_error)
 {
-    const kg_op *op = suite->op;
     kg_error cause = { 0 };
-    int status = kg_fields_check(op->fields, problem, &cause);
-    if (!status && op->check)
-        status = op->check(problem, &cause);
+    int status = kg_problem_check(suite->op, problem, &cause);
     if (status)
         kg_fail(ret_error, status, "suite %s, row %s: %.300s", suite->name, shape, cause.text);
     return status;

@@ -14,6 +14,7 @@
 #include "base/lock.h"
 #include "run/lost.h"
 #include "plan/module_copy.h"
+#include "plan/problem.h"
 #include "run/device_choice.h"
 
 /* ---- folders ---- */
@@ -191,14 +192,10 @@ static int make_results(struct kg_session *s, kg_error *ret_error)
         r->of = s->plan.cases[i];
         if (s->pairs.count)
             apply_pair(s, &s->pairs.items[i], r);
-        const kg_op *op = r->of.suite->op;
         kg_case_id(&r->of, r->id, sizeof r->id);
         kg_session_resolve_policy(s, r);
         snprintf(r->backend, sizeof r->backend, "%s", r->of.backend->name);
-        r->flops = op->flops(r->of.problem);
-        r->bytes = op->bytes(r->of.problem);
-        r->queries = op->queries ? op->queries(r->of.problem) : 1;
-        r->peak_ratio = op->peak_ratio ? op->peak_ratio(r->of.problem) : 1;
+        r->work = kg_problem_work(r->of.suite->op, r->of.problem);
         if (r->outcome == KG_RAN && r->of.kind == KG_CUDA && *s->no_cuda) {
             r->outcome = KG_SKIPPED;
             snprintf(r->note, sizeof r->note, "%s", s->no_cuda);
