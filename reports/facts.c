@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "plan/field.h"
+#include "plan/problem.h"
 #include "base/stats.h"
 
 struct kg_text kg_fact_suite(const struct kg_result *result)
@@ -219,7 +220,7 @@ void kg_fact_worst(const struct kg_result *result, char *ret_line)
         return;
     uint64_t index = result->comparison.worst_index;
     const kg_tensor *output = NULL;
-    if (result->of.suite && result->of.problem && !result->of.suite->op->tensors(result->of.problem, tensors, &count))
+    if (result->of.suite && result->of.problem && !kg_problem_tensors(result->of.suite->op, result->of.problem, tensors, &count))
         output = output_at(tensors, count, &index);
     if (output) {
         int64_t at[KG_MAX_RANK] = { 0 };

@@ -6,6 +6,7 @@
 
 static const kg_backend anchor = { .name = "anchor" };
 static const kg_suite suite = { .name = "recorded", .anchor = &anchor, .cpu_anchor = &anchor };
+static const struct kg_policy policy = { .timer = KG_TIMER_GRAPH, .creep_pct = KG_CREEP_PCT, .timed = true };
 static const char this_card[] = "this card", other_card[] = "another card";
 
 static struct kg_block block_of(const struct kg_recorded_block *recorded, bool planted)
@@ -32,7 +33,8 @@ static struct kg_block block_of(const struct kg_recorded_block *recorded, bool p
 static void result_init(const struct kg_gate_blocks *blocks, struct kg_result *result)
 {
     memset(result, 0, sizeof *result);
-    result->of = (struct kg_case){ .suite = &suite, .backend = &anchor, .kind = blocks->series->kind };
+    result->of =
+        (struct kg_case){ .suite = &suite, .backend = &anchor, .kind = blocks->series->kind, .policy = policy };
     result->outcome = KG_RAN;
     result->compared = true;
     memset(&result->marks, 1, sizeof result->marks);
@@ -46,12 +48,11 @@ static void result_add(const struct kg_gate_blocks *blocks, struct kg_result *re
     result->time_us.p50 = result->blocks[0].p50_us;
 }
 
-static const struct kg_contract contract = { .timer = "graph", .data = "recorded" };
-
 int kg_gate_bless(const struct kg_gate_blocks *blocks, struct kg_golden *ret_golden, kg_error *ret_error)
 {
     struct kg_result result;
     struct kg_provenance provenance = { .git_sha = "" };
+    const struct kg_contract contract = kg_policy_contract(&policy);
     memcpy(provenance.uuid, this_card, sizeof this_card);
     result_init(blocks, &result);
     while (result.n_blocks < blocks->count)
@@ -59,21 +60,15 @@ int kg_gate_bless(const struct kg_gate_blocks *blocks, struct kg_golden *ret_gol
     return kg_golden_of_result(&result, blocks->series->key, &contract, &provenance, ret_golden, ret_error);
 }
 
-static struct kg_policy policy_of(const struct kg_gate_rule *rule)
+/* This machine's own noise, as a floor would hold it. */
+static struct kg_floor floor_of(const struct kg_gate_rule *rule)
 {
-    struct kg_policy policy = {
-        .threshold_pct = rule->threshold_pct,
-        .creep_pct = 5,
-        .device_uuid = rule->same_card ? this_card : other_card,
-        .contract = contract,
-        .max_blocks = rule->max_blocks,
-        .timed = true,
-        .against = rule->against,
-    };
-    if (rule->prior)
-        policy.machine_prior[KG_QUANTITY_AGAINST] = *rule->prior;
-    policy.machine_floor_pct[KG_QUANTITY_AGAINST] = rule->floor_pct;
-    return policy;
+    struct kg_floor floor = { .floor_pct[KG_QUANTITY_AGAINST] = rule->floor_pct };
+    if (rule->prior) {
+        floor.sd[KG_QUANTITY_AGAINST] = rule->prior->sd;
+        floor.n_blocks = (int)rule->prior->blocks + 1;
+    }
+    return floor;
 }
 
 static enum kg_answer answer_of(enum kg_verdict verdict)
@@ -94,14 +89,20 @@ static bool is_look(int n_blocks, int max_blocks)
 struct kg_gate_answer kg_gate_judge(const struct kg_gate_blocks *blocks, const struct kg_golden *golden,
                                     const struct kg_gate_rule *rule)
 {
-    const struct kg_policy policy = policy_of(rule);
+    const struct kg_floor floor = floor_of(rule);
+    const struct kg_expectation expectation = { .golden = golden,
+                                                .floor = &floor,
+                                                .device_uuid = rule->same_card ? this_card : other_card };
     struct kg_result result;
     bool more = true;
     result_init(blocks, &result);
+    result.of.policy.threshold_pct = rule->threshold_pct;
+    result.of.policy.max_blocks = rule->max_blocks;
+    result.of.policy.against = rule->against;
     while (more && result.n_blocks < blocks->count) {
         result_add(blocks, &result);
         if (is_look(result.n_blocks, rule->max_blocks) || result.n_blocks == blocks->count)
-            more = kg_verdict_decide(&result, golden, &policy);
+            more = kg_verdict_decide(&result, &expectation);
     }
     const int alarm_blocks = result.judgement.alarm_blocks;
     return (struct kg_gate_answer){

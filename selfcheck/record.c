@@ -45,10 +45,9 @@ static void describe(const struct recorder *r, const struct kg_result *result, s
 {
     const struct kg_run *run = &r->session->run;
     const struct kg_launch_info *launch = &result->launch;
-    const struct kg_timing timing = kg_timing_of(result->of.suite, result->of.kind, &r->session->options->timing);
     *series = (struct kg_series){ .nodes = launch->kernels + launch->memory_nodes + launch->other_nodes,
                                   .kind = result->of.kind,
-                                  .contract = kg_timing_contract(&timing),
+                                  .contract = kg_policy_contract(&result->of.policy),
                                   .tick_us = result->tick_us };
     kg_case_key(&result->of, result->backend, series->key, sizeof series->key);
     if (!strcmp(result->of.suite->name, "classes"))
@@ -191,8 +190,7 @@ static int record_session(struct recorder *r, const struct kg_stop *stop, kg_err
                                                .log_path = r->log_path,
                                                .progress = kg_progress_step,
                                                .progress_argument = &r->progress,
-                                               .stop = stop->signalled,
-                                               .deadline_s = stop->deadline_s };
+                                               .stop = stop };
     if (!status)
         status = kg_module_copy(s->module.path, r->copy, ret_error);
     if (!status) {

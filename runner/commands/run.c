@@ -9,48 +9,24 @@
 #include "run/process.h"
 #include "reports/report.h"
 #include "run/rounds.h"
-#include "run/schedule.h"
 #include "judge/verdict.h"
 
-/* ---- verdicts ---- */
+/* ---- the status ---- */
 
-/* Of a case that the run did not get through: what is known of it does not decide it. */
-static void leave_undecided(const struct kg_session *s, struct kg_result *r)
+/* A bless renews what the old goldens judged, so they do not decide it: it is through when nothing was left out. */
+static int bless_status(const struct kg_run *run)
 {
-    char found[sizeof r->reason];
-    snprintf(found, sizeof found, "%s", r->reason);
-    r->verdict = KG_UNSURE;
-    r->stopped = true;
-    if (!r->compared)
-        snprintf(r->reason, sizeof r->reason, "the run was stopped (%s) before its output was compared",
-                 s->run.partial);
-    else if (!r->n_blocks)
-        snprintf(r->reason, sizeof r->reason, "the run was stopped (%s) before its time was measured; right",
-                 s->run.partial);
-    else
-        snprintf(r->reason, sizeof r->reason, "the run was stopped (%s) before its time was decided; so far: %.500s",
-                 s->run.partial, found);
-}
-
-static void judge_all(struct kg_rounds *rounds)
-{
-    struct kg_session *s = rounds->session;
-    for (size_t i = 0; i < s->n_results; i++) {
-        struct kg_result *r = &s->results[i];
-        kg_result_summarise(r, &s->device);
-        const struct kg_policy policy = kg_schedule_policy(s, r);
-        bool more = kg_verdict_decide(r, kg_schedule_golden(s, r), &policy);
-        if (!rounds->stopped || r->outcome != KG_RAN)
-            continue;
-        bool right = r->compared && kg_gate_marks_all(r->marks);
-        if (!r->compared || (right && rounds->open[i] && (more || !r->n_blocks)))
-            leave_undecided(s, r);
-    }
+    const bool lost = run->counts[KG_LOST] > run->bless_counts[KG_PRUNED];
+    if (*run->partial || lost || run->bless_counts[KG_NOT_BLESSED])
+        return 4;
+    return run->counts[KG_SKIP] == run->n_results ? 77 : 0;
 }
 
 /* What was not reached keeps a partial run from being a success, whatever it is allowed. */
-static int status_of(const struct kg_run *run)
+static int status_of(const struct kg_run *run, bool bless)
 {
+    if (bless && !kg_verdicts_are_wrong(run->counts))
+        return bless_status(run);
     int status = kg_verdict_status(run->counts, run->allow_undecided && !*run->partial);
     return *run->partial && (status == 0 || status == 77) ? 4 : status;
 }
@@ -60,9 +36,9 @@ static void count(struct kg_session *s)
     memset(s->run.counts, 0, sizeof s->run.counts);
     for (size_t i = 0; i < s->n_results; i++)
         s->run.counts[s->results[i].verdict]++;
-    s->run.status = status_of(&s->run);
     s->run.results = s->results;
     s->run.n_results = s->n_results;
+    s->run.status = status_of(&s->run, s->options->bless);
 }
 
 /* Device states of the first and the last block, and the contract of the first timed case. */
@@ -76,10 +52,10 @@ static void describe_timing(struct kg_session *s, const bool *timed)
         s->run.state_after = r->blocks[r->n_blocks - 1].after;
         if (!first)
             continue;
-        const struct kg_timing timing = kg_timing_of(r->of.suite, r->of.kind, &s->options->timing);
-        s->run.contract = kg_timing_contract(&timing);
-        s->run.warmup_iters = timing.timer == KG_TIMER_EVENT ? timing.warmup : 0;
-        s->run.timed_iters = timing.timer == KG_TIMER_EVENT ? timing.samples : 0;
+        const struct kg_policy *policy = &r->of.policy;
+        s->run.contract = kg_policy_contract(policy);
+        s->run.warmup_iters = policy->timer == KG_TIMER_EVENT ? policy->warmup : 0;
+        s->run.timed_iters = policy->timer == KG_TIMER_EVENT ? policy->samples : 0;
         s->run.state_before = r->blocks[0].before;
         first = false;
     }
@@ -125,18 +101,6 @@ static int report(const struct kg_session *s, kg_error *ret_error)
 
 /* ---- the command ---- */
 
-/* `auto` is judged by what was just blessed. */
-static void judge_resolved(struct kg_rounds *rounds)
-{
-    struct kg_session *s = rounds->session;
-    for (size_t i = 0; i < s->n_results; i++) {
-        struct kg_result *result = &s->results[i];
-        const struct kg_policy policy = kg_schedule_policy(s, result);
-        if (rounds->timed[i] && strcmp(result->backend, result->of.backend->name))
-            kg_verdict_decide(result, kg_schedule_golden(s, result), &policy);
-    }
-}
-
 /* Half of the blocks would make a golden of another quality: a run that was stopped writes none. */
 static int bless(struct kg_rounds *rounds, kg_error *ret_error)
 {
@@ -145,20 +109,14 @@ static int bless(struct kg_rounds *rounds, kg_error *ret_error)
         fprintf(stderr, "kgate: not blessed: the run was stopped (%s)\n", s->run.partial);
         return KG_OK;
     }
-    int status = kg_bless(s, rounds->timed, stderr, ret_error);
-    if (!status)
-        judge_resolved(rounds);
-    return status;
+    return kg_bless(s, rounds->timed, stderr, ret_error);
 }
 
-/* Blessing, when asked for, and what the run comes to. */
+/* Everything is judged: blessing, when asked for, and what the run comes to. */
 static int conclude(struct kg_rounds *rounds, kg_error *ret_error)
 {
     struct kg_session *s = rounds->session;
     kg_error refused = { 0 };
-    if (rounds->stopped)
-        kg_stop_why(&rounds->stop, s->run.partial, sizeof s->run.partial);
-    judge_all(rounds);
     int status = s->options->bless ? bless(rounds, &refused) : KG_OK;
     count(s);
     describe_timing(s, rounds->timed);

@@ -12,13 +12,6 @@
 #define FLOOR_MIN_CUDA_PCT 0.05
 #define FLOOR_MIN_CPU_PCT 1.0
 
-bool kg_contract_same(const struct kg_contract *a, const struct kg_contract *b)
-{
-    /* windows pass through a file of six digits */
-    return !strcmp(a->timer, b->timer) && !strcmp(a->l2, b->l2) && !strcmp(a->data, b->data) &&
-           fabs(a->window_us - b->window_us) <= 1e-5 * fabs(b->window_us);
-}
-
 /* Standard deviation of the logarithms, in per cent. */
 static double spread_pct(const double *values, int count)
 {

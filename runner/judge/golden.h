@@ -11,14 +11,6 @@
 
 struct cJSON;
 
-/* How time was taken. Goldens of another contract are not compared. */
-struct kg_contract {
-    char timer[16]; /* graph, event */
-    char l2[16];    /* warm, cold */
-    double window_us;
-    char data[32]; /* generator of the inputs: irwin-hall-8 */
-};
-
 struct kg_provenance {
     char git_sha[48], branch[128];
     bool dirty;
@@ -62,8 +54,6 @@ struct kg_goldens {
     struct kg_golden *items; /* sorted by key */
     size_t count;
 };
-
-bool kg_contract_same(const struct kg_contract *a, const struct kg_contract *b);
 
 /* Reads every expectations_*.json of the folder, all strictly, and keeps those of `arch`. A folder or file that is not
  * there is an empty set. KG_EINVAL names file, line where known, and what is wrong: syntax, text after the end,

@@ -24,10 +24,27 @@ static double pct_of_log(double value)
     return 100 * expm1(value);
 }
 
-/* Whether the run is on it. */
-static bool is_card(const struct kg_policy *policy, const char *uuid)
+/* Does this run take place on that card? */
+static bool is_card(const struct kg_expectation *e, const char *uuid)
 {
-    return policy->device_uuid && !strcmp(policy->device_uuid, uuid);
+    return e->device_uuid && !strcmp(e->device_uuid, uuid);
+}
+
+/* ---- what an earlier selfcheck found of this case on this machine ---------------------------------------------- */
+
+/* Blocks 0: not measured. The machine may be noisier now, so it counts for no more than KG_MACHINE_PRIOR_BLOCKS. */
+static struct kg_prior machine_prior(const struct kg_expectation *e, enum kg_quantity quantity)
+{
+    struct kg_prior prior = { .sd = 0 };
+    if (e->floor && e->floor->sd[quantity] > 0)
+        prior = (struct kg_prior){ .sd = e->floor->sd[quantity],
+                                   .blocks = fmin(e->floor->n_blocks - 1, KG_MACHINE_PRIOR_BLOCKS) };
+    return prior;
+}
+
+static double machine_floor_pct(const struct kg_expectation *e, enum kg_quantity quantity)
+{
+    return e->floor ? e->floor->floor_pct[quantity] : 0;
 }
 
 /* ---- the anchor ------------------------------------------------------------------------------------------------ */
@@ -53,9 +70,10 @@ static double anchor_change(const struct kg_result *result, const struct kg_gold
 }
 
 /* Whether the golden's ratios cannot be used, and why. An anchor that got slower would make every case FAST. */
-static bool refuse_ratio(const struct kg_result *result, const struct kg_golden *golden, const struct kg_policy *policy,
-                         bool same_card, char *ret_why, size_t size)
+static bool refuse_ratio(const struct kg_result *result, const struct kg_expectation *e, bool same_card, char *ret_why,
+                         size_t size)
 {
+    const struct kg_golden *golden = e->golden;
     const kg_suite *suite = result->of.suite;
     const kg_backend *anchor = !suite ? NULL : result->of.kind == KG_CPU ? suite->cpu_anchor : suite->anchor;
     const char *why =
@@ -68,7 +86,7 @@ static bool refuse_ratio(const struct kg_result *result, const struct kg_golden 
             why = "the anchor was not timed";
     if (!why && result->of.kind == KG_CUDA && same_card) {
         double change = anchor_change(result, golden);
-        double limit_pct = fmax(policy->threshold_pct, anchor_floor_pct(golden, KG_CUDA));
+        double limit_pct = fmax(result->of.policy.threshold_pct, anchor_floor_pct(golden, KG_CUDA));
         if (fabs(change) <= log1p(fmin(limit_pct, KG_ANCHOR_MOVED_PCT) / 100))
             return false;
         (void)snprintf(ret_why, size, "the anchor itself reads %+.1f%%", pct_of_log(change));
@@ -82,12 +100,13 @@ static bool refuse_ratio(const struct kg_result *result, const struct kg_golden 
  * where it does in every block, with the case's own time over the threshold too, a ratio that passes proves nothing
  * either. One block in which the anchor was as fast as ever, or the case was, settles it. Half the threshold, for what
  * an anchor may hide adds to what the ratio allows. */
-static bool anchor_hides(const struct kg_result *result, const struct kg_golden *golden, const struct kg_policy *policy)
+static bool anchor_hides(const struct kg_result *result, const struct kg_expectation *e)
 {
+    const struct kg_golden *golden = e->golden;
     for (int i = 0; i < result->n_blocks; i++) {
         const struct kg_block *block = &result->blocks[i];
-        if (block->anchor_p50_us <= golden->anchor_p50_us * (1 + policy->threshold_pct / 200) ||
-            block->p50_us <= golden->p50_us * (1 + policy->threshold_pct / 100))
+        if (block->anchor_p50_us <= golden->anchor_p50_us * (1 + result->of.policy.threshold_pct / 200) ||
+            block->p50_us <= golden->p50_us * (1 + result->of.policy.threshold_pct / 100))
             return false;
     }
     return true;
@@ -95,8 +114,7 @@ static bool anchor_hides(const struct kg_result *result, const struct kg_golden 
 
 /* ---- questions ------------------------------------------------------------------------------------------------- */
 
-static void ask(const struct kg_result *result, const struct kg_policy *policy, enum kg_quantity quantity,
-                struct question *ret_question)
+static void ask(const struct kg_result *result, enum kg_quantity quantity, struct question *ret_question)
 {
     const struct kg_block *first = &result->blocks[0];
     for (int i = 0; i < result->n_blocks; i++) {
@@ -107,9 +125,9 @@ static void ask(const struct kg_result *result, const struct kg_policy *policy, 
     }
     ret_question->criteria = (struct kg_criteria){
         .golden = ret_question->golden_logs,
-        .threshold_pct = policy->threshold_pct,
+        .threshold_pct = result->of.policy.threshold_pct,
         .resolution_pct = 100 * result->tick_us / (first->calls > 0 ? first->calls : 1) / first->p50_us,
-        .max_blocks = policy->max_blocks < KG_MAX_SET ? policy->max_blocks : KG_MAX_SET,
+        .max_blocks = result->of.policy.max_blocks < KG_MAX_SET ? result->of.policy.max_blocks : KG_MAX_SET,
     };
 }
 
@@ -121,23 +139,24 @@ struct kg_prior kg_judge_golden_prior(double floor_pct, int n_golden)
 }
 
 /* The floor holds what no number of blocks averages away, so it is the largest that is known. */
-static void ask_golden(const struct kg_result *result, const struct kg_golden *golden, const struct kg_policy *policy,
-                       enum kg_quantity quantity, bool same_card, struct question *ret_question)
+static void ask_golden(const struct kg_result *result, const struct kg_expectation *e, enum kg_quantity quantity,
+                       bool same_card, struct question *ret_question)
 {
+    const struct kg_golden *golden = e->golden;
     const double *blocks = quantity == KG_QUANTITY_RATIO ? golden->blocks_ratio : golden->blocks_us;
-    const struct kg_prior *measured = &policy->machine_prior[quantity];
+    const struct kg_prior measured = machine_prior(e, quantity);
     double floor_pct = golden->floor_pct;
     if (quantity != golden->quantity) /* the golden's floor is of the other quantity */
         floor_pct = fmax(floor_pct, kg_golden_floor_pct(blocks, golden->n_blocks, result->of.kind));
     struct kg_prior prior = kg_judge_golden_prior(floor_pct, golden->n_blocks);
 
-    ask(result, policy, quantity, ret_question);
+    ask(result, quantity, ret_question);
     struct kg_criteria *criteria = &ret_question->criteria;
     criteria->n_golden = golden->n_blocks;
     for (int i = 0; i < golden->n_blocks; i++)
         ret_question->golden_logs[i] = log(blocks[i]);
-    criteria->prior = measured->blocks > 0 && measured->sd > prior.sd ? *measured : prior;
-    criteria->floor_pct = fmax(floor_pct, policy->machine_floor_pct[quantity]);
+    criteria->prior = measured.blocks > 0 && measured.sd > prior.sd ? measured : prior;
+    criteria->floor_pct = fmax(floor_pct, machine_floor_pct(e, quantity));
     if (same_card)
         return;
     if (quantity == KG_QUANTITY_RATIO)
@@ -152,26 +171,26 @@ struct kg_prior kg_judge_class_prior(enum kg_device_kind kind, double time_us)
     return (struct kg_prior){ .sd = sd, .blocks = KG_CLASS_PRIOR_BLOCKS };
 }
 
-static void ask_baseline(const struct kg_result *result, const struct kg_policy *policy, struct question *ret_question)
+static void ask_baseline(const struct kg_result *result, const struct kg_expectation *e, struct question *ret_question)
 {
-    const struct kg_prior *measured = &policy->machine_prior[KG_QUANTITY_AGAINST];
-    ask(result, policy, KG_QUANTITY_AGAINST, ret_question);
+    const struct kg_prior measured = machine_prior(e, KG_QUANTITY_AGAINST);
+    ask(result, KG_QUANTITY_AGAINST, ret_question);
     struct kg_criteria *criteria = &ret_question->criteria;
     criteria->prior =
-        measured->blocks > 0 ? *measured : kg_judge_class_prior(result->of.kind, result->blocks[0].baseline_p50_us);
-    criteria->floor_pct = fmax(pct_of_log(2 * criteria->prior.sd), policy->machine_floor_pct[KG_QUANTITY_AGAINST]);
+        measured.blocks > 0 ? measured : kg_judge_class_prior(result->of.kind, result->blocks[0].baseline_p50_us);
+    criteria->floor_pct = fmax(pct_of_log(2 * criteria->prior.sd), machine_floor_pct(e, KG_QUANTITY_AGAINST));
 }
 
 /* ---- answers --------------------------------------------------------------------------------------------------- */
 
 /* A threshold under what this machine can tell is a wish, and passing it would be luck. */
-static bool refuse_threshold(struct kg_result *result, const struct kg_policy *policy)
+static bool refuse_threshold(struct kg_result *result, const struct kg_expectation *e)
 {
-    double floor_pct = policy->machine_floor_pct[result->judgement.quantity];
-    if (!(policy->threshold_pct < floor_pct))
+    double floor_pct = machine_floor_pct(e, result->judgement.quantity);
+    if (!(result->of.policy.threshold_pct < floor_pct))
         return false;
     kg_reason_add(result, "threshold %g%% is under this machine's floor of %.2g%% for this case (kgate selfcheck)",
-                  policy->threshold_pct, floor_pct);
+                  result->of.policy.threshold_pct, floor_pct);
     return true;
 }
 
@@ -231,28 +250,29 @@ static void add_identity(struct kg_result *result, const char *other_identity)
 /* Raw on the best's own card; on another by ratio, where the golden's ratios can be used and are to the anchor of the
  * best's. false: the two cannot be compared. `best` stands for one block, and as one it widens the interval. A budget
  * under the case's own noise, or under what two cards differ by, is as wide as that. */
-static bool ask_best(const struct kg_result *result, const struct kg_golden *golden, const struct kg_policy *policy,
-                     struct question *ret_question)
+static bool ask_best(const struct kg_result *result, const struct kg_expectation *e, struct question *ret_question)
 {
+    const struct kg_golden *golden = e->golden;
     const struct kg_best *best = &golden->best, own = kg_golden_as_best(golden);
     struct kg_criteria *criteria = &ret_question->criteria;
     char why[160];
-    bool by_raw = is_card(policy, best->uuid);
+    bool by_raw = is_card(e, best->uuid);
     if (!by_raw && (!kg_best_same_anchor(best, &own) ||
-                    refuse_ratio(result, golden, policy, is_card(policy, golden->provenance.uuid), why, sizeof why)))
+                    refuse_ratio(result, e, is_card(e, golden->provenance.uuid), why, sizeof why)))
         return false;
-    ask_golden(result, golden, policy, by_raw ? KG_QUANTITY_RAW : KG_QUANTITY_RATIO, by_raw, ret_question);
+    ask_golden(result, e, by_raw ? KG_QUANTITY_RAW : KG_QUANTITY_RATIO, by_raw, ret_question);
     ret_question->golden_logs[0] = log(by_raw ? best->p50_us : best->ratio);
     criteria->n_golden = 1;
-    const double budget_pct = by_raw ? policy->creep_pct : fmax(policy->creep_pct, KG_CARD_CREEP_PCT);
+    const double budget_pct =
+        by_raw ? result->of.policy.creep_pct : fmax(result->of.policy.creep_pct, KG_CARD_CREEP_PCT);
     criteria->threshold_pct = criteria->floor_pct = fmax(budget_pct, criteria->floor_pct);
     return true;
 }
 
-static void add_creep(struct kg_result *result, const struct kg_best *best, const struct kg_policy *policy,
+static void add_creep(struct kg_result *result, const struct kg_best *best, const struct kg_expectation *e,
                       const struct kg_decision *decision, double budget_pct)
 {
-    bool by_raw = is_card(policy, best->uuid);
+    bool by_raw = is_card(e, best->uuid);
     kg_reason_add(result, "; %+.1f%% ±%.1f over the best, ", decision->change_pct, decision->margin_pct);
     if (by_raw)
         kg_reason_add(result, "%.*f us", kg_reason_digits(best->p50_us), best->p50_us);
@@ -264,14 +284,12 @@ static void add_creep(struct kg_result *result, const struct kg_best *best, cons
 
 /* Over the fastest ever blessed by more than the creep budget, noise allowed for, and confirmed like any SLOW. An alarm
  * is raised by the blocks that decided against the golden or by none; later ones may only confirm it. */
-static enum kg_verdict judge_creep(struct kg_result *result, const struct kg_golden *golden,
-                                   const struct kg_policy *policy, int decided_blocks, enum kg_verdict verdict,
-                                   bool *ret_more)
+static enum kg_verdict judge_creep(struct kg_result *result, const struct kg_expectation *e, int decided_blocks,
+                                   enum kg_verdict verdict, bool *ret_more)
 {
     struct question question;
     const struct kg_criteria *criteria = &question.criteria;
-    if (!ask_best(result, golden, policy, &question) ||
-        !kg_decide(criteria, question.logs, decided_blocks).alarm_blocks)
+    if (!ask_best(result, e, &question) || !kg_decide(criteria, question.logs, decided_blocks).alarm_blocks)
         return verdict;
 
     struct kg_decision decision = kg_decide(criteria, question.logs, result->n_blocks);
@@ -280,7 +298,7 @@ static enum kg_verdict judge_creep(struct kg_result *result, const struct kg_gol
         result->judgement.alarm_blocks = decision.alarm_blocks;
         result->judgement.alarm_pct = decision.alarm_pct;
     }
-    add_creep(result, &golden->best, policy, &decision, criteria->threshold_pct);
+    add_creep(result, &e->golden->best, e, &decision, criteria->threshold_pct);
     if (decision.answer == KG_ANSWER_SLOW)
         return KG_SLOW;
     kg_reason_add(result, undecided ? ", to be confirmed" : ", after %+.1f%% in a first set of %d rounds",
@@ -293,14 +311,14 @@ static enum kg_verdict judge_creep(struct kg_result *result, const struct kg_gol
 
 /* Whether anything can be judged, or UNGATED and why. What has no anchor, as the anchor itself, is judged raw.
  * ret_note: why the ratio is not used; "" : it is, or was not to be. */
-static bool choose_judge(struct kg_result *result, const struct kg_golden *golden, const struct kg_policy *policy,
-                         bool same_card, char *ret_note, size_t size)
+static bool choose_quantity(struct kg_result *result, const struct kg_expectation *e, bool same_card, char *ret_note,
+                            size_t size)
 {
+    const struct kg_golden *golden = e->golden;
     bool cpu = result->of.kind == KG_CPU, only_ratio = !same_card || (cpu && golden->anchor[0]);
     result->judgement.quantity = only_ratio ? KG_QUANTITY_RATIO : golden->quantity;
     ret_note[0] = 0;
-    if (result->judgement.quantity != KG_QUANTITY_RATIO ||
-        !refuse_ratio(result, golden, policy, same_card, ret_note, size))
+    if (result->judgement.quantity != KG_QUANTITY_RATIO || !refuse_ratio(result, e, same_card, ret_note, size))
         return true;
     if (only_ratio && (cpu || golden->anchor[0])) {
         kg_reason_add(result, "%s can be compared by ratio only, and %s",
@@ -311,32 +329,32 @@ static bool choose_judge(struct kg_result *result, const struct kg_golden *golde
     return true;
 }
 
-static enum kg_verdict judge_golden(struct kg_result *result, const struct kg_golden *golden,
-                                    const struct kg_policy *policy, bool *ret_more)
+static enum kg_verdict judge_golden(struct kg_result *result, const struct kg_expectation *e, bool *ret_more)
 {
+    const struct kg_golden *golden = e->golden;
     struct kg_judgement *judgement = &result->judgement;
     struct question question;
     struct kg_decision decision;
     char note[160];
     bool cpu = result->of.kind == KG_CPU;
-    bool same_card = is_card(policy, golden->provenance.uuid);
+    bool same_card = is_card(e, golden->provenance.uuid);
     judgement->golden_us = golden->p50_us;
     judgement->same_code = result->identity[0] && !strcmp(result->identity, golden->identity);
-    if (!choose_judge(result, golden, policy, same_card, note, sizeof note) || refuse_threshold(result, policy))
+    if (!choose_quantity(result, e, same_card, note, sizeof note) || refuse_threshold(result, e))
         return KG_UNGATED;
 
-    ask_golden(result, golden, policy, judgement->quantity, same_card, &question);
+    ask_golden(result, e, judgement->quantity, same_card, &question);
     enum kg_verdict verdict = answer(result, &question, &decision);
     *ret_more = decision.wanted > 0;
     if ((verdict == KG_PASS || verdict == KG_FAST) && cpu && same_card && judgement->quantity == KG_QUANTITY_RATIO &&
-        anchor_hides(result, golden, policy)) {
+        anchor_hides(result, e)) {
         kg_reason_add(result, "; the anchor itself reads %+.0f%%: this machine is slower, or both are; --against tells",
                       pct_of_log(anchor_change(result, golden)));
         *ret_more = result->n_blocks < question.criteria.max_blocks;
         return KG_UNSURE;
     }
     if (!cpu && (verdict == KG_PASS || verdict == KG_FAST)) /* a CPU's absolute times travel badly */
-        verdict = judge_creep(result, golden, policy, decision.alarm_blocks + decision.n_blocks, verdict, ret_more);
+        verdict = judge_creep(result, e, decision.alarm_blocks + decision.n_blocks, verdict, ret_more);
     if (verdict == KG_SLOW)
         add_identity(result, golden->identity);
     if (verdict == KG_FAST)
@@ -348,7 +366,7 @@ static enum kg_verdict judge_golden(struct kg_result *result, const struct kg_go
     return verdict;
 }
 
-static enum kg_verdict judge_against(struct kg_result *result, const struct kg_policy *policy, bool *ret_more)
+static enum kg_verdict judge_against(struct kg_result *result, const struct kg_expectation *e, bool *ret_more)
 {
     struct question question;
     struct kg_decision decision;
@@ -358,9 +376,9 @@ static enum kg_verdict judge_against(struct kg_result *result, const struct kg_p
     result->judgement.quantity = KG_QUANTITY_AGAINST;
     result->judgement.golden_us = kg_median(baselines, (size_t)result->n_blocks);
     result->judgement.same_code = result->identity[0] && !strcmp(result->identity, result->baseline_identity);
-    if (refuse_threshold(result, policy))
+    if (refuse_threshold(result, e))
         return KG_UNGATED;
-    ask_baseline(result, policy, &question);
+    ask_baseline(result, e, &question);
     enum kg_verdict verdict = answer(result, &question, &decision);
     *ret_more = decision.wanted > 0;
     if (verdict == KG_SLOW)
@@ -368,9 +386,8 @@ static enum kg_verdict judge_against(struct kg_result *result, const struct kg_p
     return verdict;
 }
 
-enum kg_verdict kg_judge_time(struct kg_result *result, const struct kg_golden *golden, const struct kg_policy *policy,
-                              bool *ret_more)
+enum kg_verdict kg_judge_time(struct kg_result *result, const struct kg_expectation *e, bool *ret_more)
 {
     *ret_more = false;
-    return policy->against ? judge_against(result, policy, ret_more) : judge_golden(result, golden, policy, ret_more);
+    return result->of.policy.against ? judge_against(result, e, ret_more) : judge_golden(result, e, ret_more);
 }

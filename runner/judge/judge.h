@@ -19,10 +19,9 @@
 /* An anchor that moved by more than this is not used, however wide the threshold is. */
 #define KG_ANCHOR_MOVED_PCT 5.0
 
-/* Sets the judgement, appends the reason. At least one block, all of them usable; `golden` NULL under against only.
- * ret_more: more blocks could still decide it; the verdict is then KG_UNSURE. */
-enum kg_verdict kg_judge_time(struct kg_result *result, const struct kg_golden *golden, const struct kg_policy *policy,
-                              bool *ret_more);
+/* Sets the judgement, appends the reason. At least one block, all of them usable; a golden, but under
+ * --against. ret_more: more blocks could still decide it; the verdict is then KG_UNSURE. */
+enum kg_verdict kg_judge_time(struct kg_result *result, const struct kg_expectation *expectation, bool *ret_more);
 
 /* What is known of the noise beforehand, where selfcheck measured nothing: from the floor of a golden of n blocks; of
  * two builds interleaved in one process, by the class of the kernel (docs/deciding.md). */

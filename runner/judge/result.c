@@ -53,15 +53,15 @@ static struct kg_stats pooled_stats(const struct kg_result *result)
 /* Shortest time in us that the device's arithmetic allows; 0 where it is not known. */
 static double compute_bound_us(const struct kg_result *result, const kg_device *device)
 {
-    double peak = device->peak_flops * (result->peak_ratio > 0 ? result->peak_ratio : 1);
-    return peak > 0 ? result->flops / peak * 1e6 : 0;
+    double peak = device->peak_flops * (result->work.peak_ratio > 0 ? result->work.peak_ratio : 1);
+    return peak > 0 ? result->work.flops / peak * 1e6 : 0;
 }
 
 /* The same for memory. What fits in the last-level cache need not come from memory, so it sets no bound. */
 static double memory_bound_us(const struct kg_result *result, const kg_device *device)
 {
-    bool cached = result->bytes <= (double)device->l2_bytes;
-    return device->peak_bytes_per_s > 0 && !cached ? result->bytes / device->peak_bytes_per_s * 1e6 : 0;
+    bool cached = result->work.bytes <= (double)device->l2_bytes;
+    return device->peak_bytes_per_s > 0 && !cached ? result->work.bytes / device->peak_bytes_per_s * 1e6 : 0;
 }
 
 void kg_result_summarise(struct kg_result *result, const kg_device *device)
@@ -85,8 +85,8 @@ void kg_result_summarise(struct kg_result *result, const kg_device *device)
     result->impossible = !(p50_us > 0 && p50_us >= shortest_us && isfinite(p50_us));
     if (!(p50_us > 0))
         return;
-    result->tflop_per_s = result->flops / p50_us * 1e-6;
-    result->gb_per_s = result->bytes / p50_us * 1e-3;
-    result->queries_per_s = result->queries / p50_us * 1e6;
+    result->tflop_per_s = result->work.flops / p50_us * 1e-6;
+    result->gb_per_s = result->work.bytes / p50_us * 1e-3;
+    result->queries_per_s = result->work.queries / p50_us * 1e6;
     result->roofline_pct = 100 * fmax(compute_us, memory_bound_us(result, device)) / p50_us;
 }

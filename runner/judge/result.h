@@ -6,9 +6,10 @@
 #include "device/comparison.h"
 #include "kgate.h"
 #include "base/stats.h"
+#include "plan/plan.h"
+#include "plan/problem.h"
 
 #define KG_MAX_BLOCKS 32
-#define KG_ID_SIZE 320
 
 enum kg_verdict {
     KG_PASS,
@@ -26,23 +27,6 @@ enum kg_verdict {
 };
 
 const char *kg_verdict_name(enum kg_verdict verdict); /* "PASS", … */
-
-/* One row of the plan. `problem` is the plan's copy of the table's row, with --set and fallbacks applied. */
-struct kg_case {
-    const kg_suite *suite;
-    const kg_backend *backend;
-    const void *problem;
-    const char *shape; /* row's name, with @field=value for swept fields */
-    uint64_t seed;
-    enum kg_device_kind kind;
-    size_t shape_ordinal; /* cases of one (suite, shape) share it */
-};
-
-/* By its tables: neither its suite nor its backend is for correctness only. */
-static inline bool kg_case_timed(const struct kg_case *of)
-{
-    return !of->suite->time.off && !of->backend->untimed;
-}
 
 enum kg_phase {
     KG_NOT_RUN,
@@ -63,6 +47,9 @@ enum kg_outcome {
     KG_DEFERRED, /* right; time is measured on the shape's first seed */
     KG_ABSENT,   /* golden without a case (LOST): note */
 };
+
+/* What --bless made of a case, besides its verdict. */
+enum kg_bless { KG_BLESS_NONE, KG_BLESSED, KG_NOT_BLESSED, KG_PRUNED, KG_BLESS_OUTCOMES };
 
 /* One case in one worker. Times are per call. A run has the anchor beside the case; --against has the baseline, the
  * same backend of another build; selfcheck has both. */
@@ -119,8 +106,7 @@ struct kg_result {
     int n_blocks;
     struct kg_stats time_us;      /* over all samples of all blocks; p50 is the median of the blocks' p50s */
     double tick_us;               /* of the timer */
-    double flops, bytes, queries; /* of one call */
-    double peak_ratio;            /* of the op: kg_op; 0: 1 */
+    struct kg_work work;
     double tflop_per_s, gb_per_s, queries_per_s, roofline_pct; /* at p50; 0 where not timed */
     bool impossible;                                           /* p50 under what the machine could physically do */
 
@@ -137,9 +123,17 @@ struct kg_result {
 
     enum kg_verdict verdict;
     char reason[600]; /* one line: why the verdict */
-    bool stopped;     /* the run ended before the case was decided: UNSURE */
+    enum kg_bless bless;
+    char bless_note[300]; /* why it was not blessed */
+    bool stopped;         /* the run ended before the case was decided: UNSURE */
     struct kg_judgement judgement;
 };
+
+/* Its time is to be measured, should it be right. */
+static inline bool kg_result_is_timed(const struct kg_result *result)
+{
+    return result->of.policy.timed && !result->is_new;
+}
 
 void kg_result_done(struct kg_result *result); /* frees the samples */
 

@@ -49,9 +49,11 @@ static bool unusable_block(struct kg_result *result, bool against)
     return false;
 }
 
-static enum kg_verdict decide_time(struct kg_result *result, const struct kg_golden *golden,
-                                   const struct kg_policy *policy, bool *ret_more)
+static enum kg_verdict decide_time(struct kg_result *result, const struct kg_expectation *e, bool *ret_more)
 {
+    const struct kg_policy *policy = &result->of.policy;
+    const struct kg_golden *golden = e->golden;
+    const struct kg_contract contract = kg_policy_contract(policy);
     if (policy->against && result->is_new) {
         kg_reason_add(result, "right; new, %s", result->note[0] ? result->note : "the baseline has no such case");
         return KG_PASS;
@@ -72,9 +74,9 @@ static enum kg_verdict decide_time(struct kg_result *result, const struct kg_gol
         kg_reason_add(result, "right; no golden on this architecture");
         return KG_UNGATED;
     }
-    if (!policy->against && !kg_contract_same(&golden->contract, &policy->contract)) {
+    if (!policy->against && !kg_contract_same(&golden->contract, &contract)) {
         result->judgement.golden_us = golden->p50_us;
-        say_stale(result, &golden->contract, &policy->contract);
+        say_stale(result, &golden->contract, &contract);
         return KG_UNGATED;
     }
     if (result->n_blocks == 0) {
@@ -82,13 +84,13 @@ static enum kg_verdict decide_time(struct kg_result *result, const struct kg_gol
         *ret_more = policy->max_blocks > 0;
         return KG_UNSURE;
     }
-    return kg_judge_time(result, golden, policy, ret_more);
+    return kg_judge_time(result, e, ret_more);
 }
 
 /* What became of the case comes first, then whether it is right, then whether its time can be, then its time. */
-static enum kg_verdict decide(struct kg_result *result, const struct kg_golden *golden, const struct kg_policy *policy,
-                              bool *ret_more)
+static enum kg_verdict decide(struct kg_result *result, const struct kg_expectation *e, bool *ret_more)
 {
+    const struct kg_golden *golden = e->golden;
     if (result->outcome == KG_SKIPPED) {
         kg_reason_add(result, "%s%s", golden ? "golden exists, but the case was skipped: " : "", result->note);
         return golden ? KG_LOST : KG_SKIP;
@@ -109,9 +111,9 @@ static enum kg_verdict decide(struct kg_result *result, const struct kg_golden *
         kg_reason_add(result, "p50 of %.4g us is faster than the device or its timer can be", result->time_us.p50);
         return KG_ERROR;
     }
-    if (unusable_block(result, policy->against && !result->is_new))
+    if (unusable_block(result, result->of.policy.against && !result->is_new))
         return KG_ERROR;
-    return decide_time(result, golden, policy, ret_more);
+    return decide_time(result, e, ret_more);
 }
 
 /* A baseline that fails says nothing of the candidate, which is what must. */
@@ -132,14 +134,37 @@ static void expect_failure(struct kg_result *result, const char *xfail)
     }
 }
 
-bool kg_verdict_decide(struct kg_result *result, const struct kg_golden *golden, const struct kg_policy *policy)
+/* What is known of a case that the run did not get through does not decide it. */
+static void leave_undecided(struct kg_result *result, const struct kg_expectation *e)
+{
+    char found[sizeof result->reason];
+    memcpy(found, result->reason, sizeof found);
+    result->verdict = e->failed_fast ? KG_SKIP : KG_UNSURE;
+    result->stopped = !e->failed_fast;
+    result->reason[0] = 0;
+    if (e->failed_fast) {
+        kg_reason_add(result, "%s: --fail-fast stopped the run", result->compared ? "right; not timed" : "not run");
+        return;
+    }
+    kg_reason_add(result, "the run was stopped (%s) before its ", e->stopped);
+    if (!result->compared)
+        kg_reason_add(result, "output was compared");
+    else if (!result->n_blocks)
+        kg_reason_add(result, "time was measured; right");
+    else
+        kg_reason_add(result, "time was decided; so far: %.500s", found);
+}
+
+bool kg_verdict_decide(struct kg_result *result, const struct kg_expectation *e)
 {
     result->reason[0] = 0;
     result->judgement = (struct kg_judgement){ .judged = false };
     bool more = false;
-    result->verdict = decide(result, golden, policy, &more);
-    if (policy->xfail)
-        expect_failure(result, policy->xfail);
+    result->verdict = decide(result, e, &more);
+    if (result->of.policy.xfail)
+        expect_failure(result, result->of.policy.xfail);
+    if (e->stopped && result->outcome == KG_RAN && (more || !result->compared || !result->n_blocks))
+        leave_undecided(result, e);
     return more;
 }
 
@@ -150,7 +175,7 @@ int kg_verdict_status(const size_t counts[KG_VERDICTS], bool allow_undecided)
         total += counts[i];
     if (total == 0)
         return 2;
-    if (counts[KG_FAIL] || counts[KG_ERROR] || counts[KG_XPASS])
+    if (kg_verdicts_are_wrong(counts))
         return 1;
     if (counts[KG_SLOW])
         return 3;

@@ -3,28 +3,32 @@
 #define KG_VERDICT_H
 
 #include "judge/decision.h"
-#include "judge/golden.h"
+#include "judge/floors.h"
 #include "judge/result.h"
 
-struct kg_policy {
-    double threshold_pct;
-    double creep_pct;        /* allowed over `best`, with the interval's lower bound. CUDA only */
-    const char *device_uuid; /* of this run: another card judges by ratio only */
-    struct kg_contract contract;
-    int max_blocks;     /* of a set of rounds */
-    bool timed;         /* false: --no-time, or a suite that is correctness only */
-    bool against;       /* the baseline's blocks judge; goldens judge no time */
-    bool is_cpu_anchor; /* judges the others by ratio; its own absolute time travels badly, so no golden judges it */
-    const char *xfail;  /* reason of the row that says it must fail; NULL: none */
-    /* By enum kg_quantity: noise of this case as kgate selfcheck measured it on this machine. Blocks 0, floor 0: not
-     * measured. */
-    struct kg_prior machine_prior[KG_QUANTITIES];
-    double machine_floor_pct[KG_QUANTITIES];
+/* What a result is held against, besides its case's policy. */
+struct kg_expectation {
+    const struct kg_golden *golden; /* NULL: none */
+    const struct kg_floor *floor;   /* noise of this case as kgate selfcheck measured it here; NULL: not measured */
+    const char *device_uuid;        /* of this run: another card judges by ratio only */
+    const char *stopped;            /* why the run ended before this case was decided; NULL: it did not */
+    bool failed_fast;               /* that was --fail-fast, so the run is red already: SKIP, not UNSURE */
 };
 
-/* Sets verdict, reason and judgement of the result. `golden` NULL: none. Returns true when more blocks could still
+/* Sets verdict, reason and judgement of the result; the only judge there is. Returns true when more blocks could still
  * decide it (the verdict is then what it would be if the rounds ran out: UNSURE, or XPASS where it must fail). */
-bool kg_verdict_decide(struct kg_result *result, const struct kg_golden *golden, const struct kg_policy *policy);
+bool kg_verdict_decide(struct kg_result *result, const struct kg_expectation *expectation);
+
+/* Of these the exit status is 1, whatever else is found. */
+static inline bool kg_verdict_is_wrong(enum kg_verdict verdict)
+{
+    return verdict == KG_FAIL || verdict == KG_ERROR || verdict == KG_XPASS;
+}
+
+static inline bool kg_verdicts_are_wrong(const size_t counts[KG_VERDICTS])
+{
+    return counts[KG_FAIL] || counts[KG_ERROR] || counts[KG_XPASS];
+}
 
 /* 0, 1, 3, 4 or 77 by README.md's table (2 for nothing at all; its other causes are decided elsewhere).
  * allow_undecided turns 4 into 0. `counts` by verdict. */

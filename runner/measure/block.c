@@ -294,12 +294,12 @@ static void part_arms(struct block_run *b)
 
 /* The first windows of all arms, in an order that the seed picks; then as many buffer sets as the block has time for,
  * since what a set does to a time matters to short kernels. */
-static int open_arms(struct block_run *b, double planted_pct, const struct kg_timing *timing, uint64_t seed,
+static int open_arms(struct block_run *b, double planted_pct, const struct kg_policy *policy, uint64_t seed,
                      kg_error *ret_error)
 {
     /* One tick of the timer is at most a tenth of the threshold. */
-    const double tick_limit_us = 10 * b->context->ops->timer_tick_us(b->context) / (timing->threshold_pct / 100);
-    const double window_us = fmax(timing->window_us, fmin(tick_limit_us, 100 * timing->window_us));
+    const double tick_limit_us = 10 * b->context->ops->timer_tick_us(b->context) / (policy->threshold_pct / 100);
+    const double window_us = fmax(policy->window_us, fmin(tick_limit_us, 100 * policy->window_us));
     uint8_t order;
     int status = KG_OK;
     kg_order_balanced(seed, b->n_arms, &order, 1);
@@ -311,7 +311,7 @@ static int open_arms(struct block_run *b, double planted_pct, const struct kg_ti
         status = equalise_calls(b, ret_error);
     if (!status && arm_of(b, KG_ARM_PLANTED))
         status = kg_arm_plant(b->context, arm_of(b, KG_ARM_PLANTED), planted_pct, ret_error);
-    const int sets = sets_for(b, timing->arm_us * b->n_arms);
+    const int sets = sets_for(b, policy->arm_us * b->n_arms);
     for (int i = 0; i < b->n_arms && !status; i++)
         status = kg_arm_spread(b->context, &b->arms[kg_order_arm(b->n_arms, order, i)], sets, ret_error);
     part_arms(b);
@@ -355,11 +355,11 @@ static int run_until_precise(struct block_run *b, int count, int most, uint64_t 
     return status;
 }
 
-static int measure_windows(struct block_run *b, double planted_pct, const struct kg_timing *timing, uint64_t seed,
+static int measure_windows(struct block_run *b, double planted_pct, const struct kg_policy *policy, uint64_t seed,
                            struct kg_block *block, kg_error *ret_error)
 {
     double turn_us = 0;
-    int status = open_arms(b, planted_pct, timing, kg_mix64(seed), ret_error);
+    int status = open_arms(b, planted_pct, policy, kg_mix64(seed), ret_error);
     if (status)
         return status;
     kg_order_balanced(seed, b->n_arms, b->warm_orders, b->room);
@@ -367,7 +367,7 @@ static int measure_windows(struct block_run *b, double planted_pct, const struct
     if (status)
         return status;
     const int sets = b->arms[0].n_windows;
-    const double fit = timing->arm_us * b->n_arms / turn_us;
+    const double fit = policy->arm_us * b->n_arms / turn_us;
     int count = fit > MAX_TURNS ? MAX_TURNS : (int)fit;
     count = count / sets * sets; /* every set equally often */
     if (count < MIN_TURNS)
@@ -380,29 +380,29 @@ static int measure_windows(struct block_run *b, double planted_pct, const struct
 }
 
 /* The older harnesses' way: each call alone between two events. */
-static int measure_calls(struct block_run *b, const struct kg_timing *timing, uint64_t seed, struct kg_block *block,
+static int measure_calls(struct block_run *b, const struct kg_policy *policy, uint64_t seed, struct kg_block *block,
                          kg_error *ret_error)
 {
     int status = KG_OK;
     for (int i = 0; i < b->n_arms && !status; i++)
         status = kg_arm_open_call(b->context, &b->arms[i], ret_error);
     kg_order_balanced(seed, b->n_arms, b->warm_orders, b->room);
-    for (int left = timing->warmup; left > 0 && !status; left -= b->room)
+    for (int left = policy->warmup; left > 0 && !status; left -= b->room)
         status = run_turns(b, b->warm_orders, 0, left < b->room ? left : b->room, NULL, NULL, ret_error);
-    kg_order_balanced(seed + 1, b->n_arms, b->orders, timing->samples);
+    kg_order_balanced(seed + 1, b->n_arms, b->orders, policy->samples);
     if (!status)
-        status = run_turns(b, b->orders, 0, timing->samples, &block->before, &block->after, ret_error);
+        status = run_turns(b, b->orders, 0, policy->samples, &block->before, &block->after, ret_error);
     if (!status)
-        fill_block(b, timing->samples, 0, block);
+        fill_block(b, policy->samples, 0, block);
     return status;
 }
 
-static int block_run_init(struct block_run *b, struct kg_prepared *const *prepared, const struct kg_timing *timing,
+static int block_run_init(struct block_run *b, struct kg_prepared *const *prepared, const struct kg_policy *policy,
                           kg_error *ret_error)
 {
-    const bool event = timing->timer == KG_TIMER_EVENT;
+    const bool event = policy->timer == KG_TIMER_EVENT;
     const bool planted = !event && prepared[KG_ARM_PLANTED];
-    b->room = event && timing->samples > MAX_TURNS ? timing->samples : MAX_TURNS;
+    b->room = event && policy->samples > MAX_TURNS ? policy->samples : MAX_TURNS;
     b->warm_orders = malloc((size_t)b->room);
     b->orders = malloc((size_t)b->room);
     bool complete = b->warm_orders && b->orders;
@@ -427,16 +427,16 @@ static void free_samples(struct kg_block *block)
 }
 
 int kg_measure_block(kg_context *context, struct kg_prepared *const prepared[KG_ARMS], double planted_pct,
-                     const struct kg_timing *timing, uint64_t order_seed, const struct kg_interlude *interlude,
+                     const struct kg_policy *policy, uint64_t order_seed, const struct kg_interlude *interlude,
                      struct kg_block *ret_block, kg_error *ret_error)
 {
     struct kg_block block = { 0 };
     struct block_run b = { .context = context };
-    int status = block_run_init(&b, prepared, timing, ret_error);
+    int status = block_run_init(&b, prepared, policy, ret_error);
     if (!status)
-        status = timing->timer == KG_TIMER_EVENT
-                     ? measure_calls(&b, timing, order_seed, &block, ret_error)
-                     : measure_windows(&b, planted_pct, timing, order_seed, &block, ret_error);
+        status = policy->timer == KG_TIMER_EVENT
+                     ? measure_calls(&b, policy, order_seed, &block, ret_error)
+                     : measure_windows(&b, planted_pct, policy, order_seed, &block, ret_error);
     if (!status && interlude)
         status = interlude->call(interlude->argument, context, &b.arms[0], arm_of(&b, KG_ARM_BASELINE), ret_error);
     for (int i = 0; i < b.n_arms; i++) {

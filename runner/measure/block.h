@@ -28,7 +28,7 @@ struct kg_interlude {
  * spin, so that only its length differs. `order_seed` makes the order of windows reproducible. `interlude` may be NULL.
  */
 int kg_measure_block(kg_context *context, struct kg_prepared *const prepared[KG_ARMS], double planted_pct,
-                     const struct kg_timing *timing, uint64_t order_seed, const struct kg_interlude *interlude,
+                     const struct kg_policy *policy, uint64_t order_seed, const struct kg_interlude *interlude,
                      struct kg_block *ret_block, kg_error *ret_error);
 
 /* Mean over `sets` of the median of values[set], values[set + sets], …; NAN for no values. Pure. */

@@ -3,11 +3,12 @@
 
 #include <math.h>
 
+#include "plan/problem.h"
+
 static int describe(const struct kg_case *of, kg_tensor tensors[KG_MAX_TENSORS], int *ret_count, kg_error *ret_error)
 {
     const kg_op *op = of->suite->op;
-    int status = op->tensors(of->problem, tensors, ret_count);
-    if (status || *ret_count < 1 || *ret_count > KG_MAX_TENSORS)
+    if (kg_problem_tensors(op, of->problem, tensors, ret_count))
         return kg_fail(ret_error, KG_EINVAL, "op %s cannot describe its tensors", op->name);
     for (int i = 0; i < *ret_count; i++)
         if (tensors[i].dtype < KG_F32 || tensors[i].dtype > (tensors[i].role == KG_OUTPUT ? KG_E4M3 : KG_BF16))

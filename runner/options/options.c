@@ -10,6 +10,7 @@
 #include "options/option_table.h"
 #include "options/option_values.h"
 #include "base/git.h"
+#include "judge/result.h"
 
 #define MAX_CALLS 1000000 /* of --samples and --warmup */
 #define MAX_RECORDED 1000 /* rounds of a selfcheck */

@@ -6,6 +6,7 @@
 
 #include "plan/field.h"
 #include "plan/module.h"
+#include "plan/problem.h"
 
 struct kg_plan_shape {
     void *problem;
@@ -91,7 +92,9 @@ static int add_cases(struct builder *b, const kg_suite *suite, enum kg_device_ki
     for (size_t i = 0; i < seeds.count; i++) {
         for (size_t j = 0; j < suite->backends.count; j++) {
             const kg_backend *backend = suite->backends.items[j];
-            struct kg_case one = { suite, backend, NULL, NULL, seeds.items[i], kind, shape };
+            struct kg_case one = {
+                .suite = suite, .backend = backend, .seed = seeds.items[i], .kind = kind, .shape_ordinal = shape
+            };
             char id[KG_ID_SIZE];
             if (backend->device != kind || !wants_backend(s, backend->name))
                 continue;
@@ -137,11 +140,8 @@ static int sweep_value(const kg_suite *suite, void *problem, const char *name, c
 
 static int settle_problem(const kg_suite *suite, const char *shape, void *problem, kg_error *ret_error)
 {
-    const kg_op *op = suite->op;
     kg_error cause = { 0 };
-    int status = kg_fields_check(op->fields, problem, &cause);
-    if (!status && op->check)
-        status = op->check(problem, &cause);
+    int status = kg_problem_check(suite->op, problem, &cause);
     if (status)
         kg_fail(ret_error, status, "suite %s, row %s: %.300s", suite->name, shape, cause.text);
     return status;

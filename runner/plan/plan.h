@@ -3,7 +3,27 @@
 #define KG_PLAN_H
 
 #include "kgate.h"
-#include "judge/result.h"
+#include "plan/policy.h"
+
+#define KG_ID_SIZE 320
+
+/* One row of the plan. `problem` is the plan's copy of the table's row, with --set and fallbacks applied. */
+struct kg_case {
+    const kg_suite *suite;
+    const kg_backend *backend;
+    const void *problem;
+    const char *shape; /* row's name, with @field=value for swept fields */
+    uint64_t seed;
+    enum kg_device_kind kind;
+    size_t shape_ordinal;    /* cases of one (suite, shape) share it */
+    struct kg_policy policy; /* the session's to resolve */
+};
+
+/* By its tables: neither its suite nor its backend is for correctness only. */
+static inline bool kg_case_timed(const struct kg_case *of)
+{
+    return !of->suite->time.off && !of->backend->untimed;
+}
 
 struct kg_sweep {
     const char *field;

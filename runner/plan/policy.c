@@ -1,5 +1,8 @@
-/* policy.c -- defaults of the timing policy and the contract that goldens keep of it. */
+/* policy.c -- defaults of the policy, and the contract that goldens keep of it. */
 #include "plan/policy.h"
+
+#include <math.h>
+#include <string.h>
 
 #define GPU_WINDOW_US 200.0
 /* Shorter than a scheduler's slice: on a busy machine most windows are still undisturbed. */
@@ -8,46 +11,58 @@
 #define CPU_ARM_US 200e3
 #define GPU_SETS 32
 #define CPU_SETS 4
-#define CREEP_PCT 5.0
 #define EVENT_WARMUP 200
 #define EVENT_SAMPLES 500
 
-static double threshold_of(const kg_suite *suite, enum kg_device_kind kind, double override_pct)
+bool kg_contract_same(const struct kg_contract *a, const struct kg_contract *b)
+{
+    /* windows pass through a file of six digits */
+    return !strcmp(a->timer, b->timer) && !strcmp(a->l2, b->l2) && !strcmp(a->data, b->data) &&
+           fabs(a->window_us - b->window_us) <= 1e-5 * fabs(b->window_us);
+}
+
+static double threshold_of(const kg_time_policy *time, enum kg_device_kind kind, double override_pct)
 {
     if (override_pct >= 0)
         return override_pct;
     if (kind == KG_CPU)
-        return suite->time.cpu_regress_pct > 0 ? suite->time.cpu_regress_pct : 10.0;
-    return suite->time.regress_pct > 0 ? suite->time.regress_pct : 2.0;
+        return time->cpu_regress_pct > 0 ? time->cpu_regress_pct : KG_CPU_THRESHOLD_PCT;
+    return time->regress_pct > 0 ? time->regress_pct : KG_GPU_THRESHOLD_PCT;
 }
 
-struct kg_timing kg_timing_of(const kg_suite *suite, enum kg_device_kind kind,
-                              const struct kg_timing_overrides *overrides)
+struct kg_policy kg_policy_of(const kg_suite *suite, const kg_backend *backend, enum kg_device_kind kind,
+                              const struct kg_policy_terms *terms)
 {
-    const kg_time_policy *policy = &suite->time;
-    struct kg_timing timing = {
-        .timer = overrides->timer >= 0 ? (enum kg_timer)overrides->timer : policy->timer,
-        .l2 = overrides->l2 >= 0 ? (enum kg_l2)overrides->l2 : policy->l2,
-        .warmup = policy->warmup ? policy->warmup : EVENT_WARMUP,
-        .samples = policy->samples ? policy->samples : EVENT_SAMPLES,
-        .window_us = kind == KG_CPU ? CPU_WINDOW_US : GPU_WINDOW_US,
-        .sets = kind == KG_CPU ? CPU_SETS : GPU_SETS,
-        .arm_us = kind == KG_CPU ? CPU_ARM_US : GPU_ARM_US,
-        .threshold_pct = threshold_of(suite, kind, overrides->threshold_pct),
-        .creep_pct = policy->creep_pct > 0 ? policy->creep_pct : CREEP_PCT,
+    const kg_time_policy *time = &suite->time;
+    const struct kg_timing_overrides *given = terms->timing;
+    const bool cpu = kind == KG_CPU;
+    return (struct kg_policy){
+        .timer = given->timer >= 0 ? (enum kg_timer)given->timer : time->timer,
+        .l2 = given->l2 >= 0 ? (enum kg_l2)given->l2 : time->l2,
+        .warmup = given->warmup >= 0 ? given->warmup
+                  : time->warmup     ? time->warmup
+                                     : EVENT_WARMUP,
+        .samples = given->samples > 0 ? given->samples
+                   : time->samples    ? time->samples
+                                      : EVENT_SAMPLES,
+        .window_us = cpu ? CPU_WINDOW_US : GPU_WINDOW_US,
+        .sets = cpu ? CPU_SETS : GPU_SETS,
+        .arm_us = cpu ? CPU_ARM_US : GPU_ARM_US,
+        .threshold_pct = threshold_of(time, kind, given->threshold_pct),
+        .creep_pct = time->creep_pct > 0 ? time->creep_pct : KG_CREEP_PCT,
+        .max_blocks = terms->rounds && terms->rounds < KG_MAX_ROUNDS ? terms->rounds : KG_MAX_ROUNDS,
+        .timed = !terms->no_time && !time->off && !backend->untimed,
+        .against = terms->against,
+        .is_cpu_anchor = cpu && backend == suite->cpu_anchor,
     };
-    if (overrides->warmup >= 0)
-        timing.warmup = overrides->warmup;
-    if (overrides->samples > 0)
-        timing.samples = overrides->samples;
-    return timing;
 }
 
-struct kg_contract kg_timing_contract(const struct kg_timing *timing)
+struct kg_contract kg_policy_contract(const struct kg_policy *policy)
 {
-    struct kg_contract contract = { .window_us = timing->timer == KG_TIMER_GRAPH ? timing->window_us : 0 };
-    snprintf(contract.timer, sizeof contract.timer, "%s", timing->timer == KG_TIMER_GRAPH ? "graph" : "event");
-    snprintf(contract.l2, sizeof contract.l2, "%s", timing->l2 == KG_L2_COLD ? "cold" : "warm");
+    const bool graph = policy->timer == KG_TIMER_GRAPH;
+    struct kg_contract contract = { .window_us = graph ? policy->window_us : 0 };
+    snprintf(contract.timer, sizeof contract.timer, "%s", graph ? "graph" : "event");
+    snprintf(contract.l2, sizeof contract.l2, "%s", policy->l2 == KG_L2_COLD ? "cold" : "warm");
     snprintf(contract.data, sizeof contract.data, "irwin-hall-8");
     return contract;
 }

@@ -1,14 +1,30 @@
-/* policy.h -- how the cases of a suite are timed: the suite's policy with the command line's overrides. Pure. */
-#ifndef KG_TIMING_H
-#define KG_TIMING_H
+/* policy.h -- how a case is timed and judged: its suite's policy with the command line's overrides. Resolved once, by
+ * the session; after that it travels with the case, to the workers too. Pure. */
+#ifndef KG_POLICY_H
+#define KG_POLICY_H
 
-#include "judge/golden.h"
 #include "kgate.h"
+
+/* Defaults of a suite's policy, in per cent: the loss of time that is tolerated, and what a series of blesses may lose
+ * to the best. */
+#define KG_GPU_THRESHOLD_PCT 2.0
+#define KG_CPU_THRESHOLD_PCT 10.0
+#define KG_CREEP_PCT 5.0
 
 /* Blocks of a case: as many are measured at least, at most unless --rounds says otherwise, and for a bless. */
 #define KG_MIN_ROUNDS 3
 #define KG_MAX_ROUNDS 16
 #define KG_BLESS_ROUNDS 8
+
+/* How time was taken. Goldens of another contract are not compared. */
+struct kg_contract {
+    char timer[16]; /* graph, event */
+    char l2[16];    /* warm, cold */
+    double window_us;
+    char data[32]; /* generator of the inputs: irwin-hall-8 */
+};
+
+bool kg_contract_same(const struct kg_contract *a, const struct kg_contract *b);
 
 /* Negative: not given. */
 struct kg_timing_overrides {
@@ -16,20 +32,34 @@ struct kg_timing_overrides {
     double threshold_pct;
 };
 
-struct kg_timing {
+/* What a command wants of all its cases. */
+struct kg_policy_terms {
+    const struct kg_timing_overrides *timing;
+    int rounds; /* most blocks of a set; 0: KG_MAX_ROUNDS */
+    bool no_time;
+    bool against; /* the baseline's blocks judge; goldens judge no time */
+};
+
+struct kg_policy {
     enum kg_timer timer;
     enum kg_l2 l2;
     int warmup, samples; /* KG_TIMER_EVENT: calls */
     double window_us;    /* KG_TIMER_GRAPH: shortest window; on the CPU too, where it is a loop of calls */
     int sets;            /* warm cache: buffer sets that a block's windows take turns on */
     double arm_us;       /* time in windows that each arm of a block aims at: the case, its anchor, its baseline. Two
-                          * builds' blocks may last longer, see measure.c */
+                          * builds' blocks may last longer, see block.c */
     double threshold_pct;
-    double creep_pct; /* over the best ever blessed */
+    double creep_pct;   /* allowed over the best ever blessed, with the interval's lower bound. CUDA only */
+    int max_blocks;     /* of a set of rounds */
+    bool timed;         /* false: --no-time, or a table that is correctness only */
+    bool against;       /* as kg_policy_terms has it */
+    bool is_cpu_anchor; /* judges the others by ratio; its own absolute time travels badly, so no golden judges it */
+    const char *xfail;  /* reason of the row that says it must fail; NULL: none */
 };
 
-struct kg_timing kg_timing_of(const kg_suite *suite, enum kg_device_kind kind,
-                              const struct kg_timing_overrides *overrides);
-struct kg_contract kg_timing_contract(const struct kg_timing *timing);
+/* All but `xfail`, which goes by id. */
+struct kg_policy kg_policy_of(const kg_suite *suite, const kg_backend *backend, enum kg_device_kind kind,
+                              const struct kg_policy_terms *terms);
+struct kg_contract kg_policy_contract(const struct kg_policy *policy);
 
 #endif

@@ -5,6 +5,7 @@
 #include "plan/field.h"
 #include "plan/module.h"
 #include "plan/plan.h"
+#include "plan/problem.h"
 
 static int check_op(const kg_suite *suite, kg_error *ret_error)
 {
@@ -32,9 +33,7 @@ static int check_row(const kg_suite *suite, const void *row, kg_error *ret_error
     memcpy(problem, row, op->problem_size);
     kg_fields_fall_back(op->fields, problem);
     kg_error cause = { 0 };
-    int status = kg_fields_check(op->fields, problem, &cause);
-    if (!status && op->check)
-        status = op->check(problem, &cause);
+    int status = kg_problem_check(op, problem, &cause);
     if (status)
         kg_fail(ret_error, status, "suite %s, row %s: %.380s", suite->name, name, cause.text);
     free(problem);

@@ -6,7 +6,6 @@
 
 #include "base/changes.h"
 #include "judge/noise.h"
-#include "run/schedule.h"
 
 int kg_bless_check_commit(const struct kg_git *git, const struct kg_module *module, kg_error *ret_error)
 {
@@ -50,8 +49,7 @@ static int refuse_wrong(const struct kg_session *s, kg_error *ret_error)
 {
     size_t wrong = 0, first = 0;
     for (size_t i = s->n_results; i-- > 0;) {
-        const enum kg_verdict verdict = s->results[i].verdict;
-        if (verdict == KG_FAIL || verdict == KG_ERROR || verdict == KG_XPASS) {
+        if (kg_verdict_is_wrong(s->results[i].verdict)) {
             wrong++;
             first = i;
         }
@@ -66,9 +64,8 @@ static int refuse_wrong(const struct kg_session *s, kg_error *ret_error)
 static bool blessable(const struct kg_session *s, size_t i, const bool *timed)
 {
     const struct kg_result *r = &s->results[i];
-    if (kg_schedule_policy(s, r).is_cpu_anchor)
-        return false;
-    return timed[i] && r->outcome == KG_RAN && !strcmp(r->backend, r->of.backend->name) && r->verdict != KG_XFAIL;
+    return timed[i] && !r->of.policy.is_cpu_anchor && r->outcome == KG_RAN &&
+           !strcmp(r->backend, r->of.backend->name) && r->verdict != KG_XFAIL;
 }
 
 int kg_bless_check_noise(const struct kg_result *result, kg_error *ret_error)
@@ -106,31 +103,34 @@ static void say_best(const struct kg_golden *old, const struct kg_golden *golden
                 best->uuid, fates[fate]);
 }
 
+static void say_blessed(const struct kg_golden *old, const struct kg_golden *golden, bool reset_best, FILE *out)
+{
+    if (!old) {
+        fprintf(out, "blessed %s: %.6g us (new)\n", golden->key, golden->p50_us);
+        return;
+    }
+    fprintf(out, "blessed %s: %.6g -> %.6g us (%+.2f%%)\n", golden->key, old->p50_us, golden->p50_us,
+            100 * (golden->p50_us / old->p50_us - 1));
+    say_best(old, golden, reset_best, out);
+}
+
 static int bless_one(struct kg_session *s, struct kg_goldens *goldens, struct kg_result *r, FILE *out,
                      kg_error *ret_error)
 {
     char key[KG_ID_SIZE];
     struct kg_golden golden;
     kg_error cause = { 0 };
-    const struct kg_policy policy = kg_schedule_policy(s, r);
+    const struct kg_contract contract = kg_policy_contract(&r->of.policy);
     const struct kg_provenance provenance = provenance_of(s);
     kg_case_key(&r->of, r->backend, key, sizeof key);
-    const struct kg_golden *old = kg_goldens_find(goldens, key);
-    if (kg_bless_check_noise(r, &cause) ||
-        kg_golden_of_result(r, key, &policy.contract, &provenance, &golden, &cause)) {
-        r->verdict = KG_UNSURE;
-        snprintf(r->reason, sizeof r->reason, "not blessed: %s", cause.text);
+    if (kg_bless_check_noise(r, &cause) || kg_golden_of_result(r, key, &contract, &provenance, &golden, &cause)) {
+        r->bless = KG_NOT_BLESSED;
+        snprintf(r->bless_note, sizeof r->bless_note, "%.290s", cause.text);
+        fprintf(out, "not blessed: %s\n", cause.text);
         return KG_OK;
     }
-    if (old) {
-        fprintf(out, "blessed %s: %.6g -> %.6g us (%+.2f%%)\n", key, old->p50_us, golden.p50_us,
-                100 * (golden.p50_us / old->p50_us - 1));
-        say_best(old, &golden, s->options->reset_best, out);
-    } else {
-        fprintf(out, "blessed %s: %.6g us (new)\n", key, golden.p50_us);
-    }
-    r->verdict = KG_PASS;
-    snprintf(r->reason, sizeof r->reason, "blessed");
+    r->bless = KG_BLESSED;
+    say_blessed(kg_goldens_find(goldens, key), &golden, s->options->reset_best, out);
     return kg_goldens_put(goldens, &golden, s->options->reset_best, ret_error);
 }
 
@@ -142,8 +142,7 @@ static void prune(struct kg_session *s, struct kg_goldens *goldens, FILE *out)
             continue;
         kg_goldens_remove(goldens, r->id);
         fprintf(out, "pruned %s\n", r->id);
-        r->verdict = KG_SKIP;
-        snprintf(r->reason, sizeof r->reason, "golden pruned");
+        r->bless = KG_PRUNED;
     }
 }
 
@@ -165,14 +164,13 @@ int kg_bless(struct kg_session *s, const bool *timed, FILE *out, kg_error *ret_e
         prune(s, &fresh, changes.lines);
     if (!status && (fresh.count || fresh.exists)) /* a file of none would say that this device has goldens */
         status = kg_goldens_save(&fresh, s->expectations, ret_error);
-    const bool any = kg_changes_end(&changes, status, out);
-    if (status) {
-        kg_goldens_done(&fresh);
-        return status;
+    s->run.blessed = kg_changes_end(&changes, status, out) && !status;
+    s->run.expectations_exist |= !status && fresh.count;
+    kg_goldens_done(&fresh);
+    for (size_t i = 0; i < s->n_results; i++) {
+        if (status) /* the file is as it was */
+            s->results[i].bless = KG_BLESS_NONE;
+        s->run.bless_counts[s->results[i].bless]++;
     }
-    kg_goldens_done(&s->goldens);
-    s->goldens = fresh;
-    s->run.expectations_exist = s->goldens.exists || s->goldens.count;
-    s->run.blessed = any;
-    return KG_OK;
+    return status;
 }

@@ -13,8 +13,9 @@ int kg_bless_check(const struct kg_session *session, kg_error *ret_error);
 /* KG_EINVAL where a block of the result was measured under a condition that no golden is made of (noise.h), named. */
 int kg_bless_check_noise(const struct kg_result *result, kg_error *ret_error);
 
-/* After the last round: refuses when a case is wrong; writes what is steady; says old -> new on `out`. What it could
- * not bless gets UNSURE and the reason. The session's goldens are the new ones afterwards. */
+/* After the last round, and once everything has been judged by the old goldens: refuses when a case is wrong; writes
+ * what is steady; says old -> new, and what was not blessed and why, on `out`. No verdict changes: each result's
+ * `bless` and the run's bless_counts tell what was done. */
 int kg_bless(struct kg_session *session, const bool *timed, FILE *out, kg_error *ret_error);
 
 #endif

@@ -36,6 +36,14 @@ static bool is_of_baseline(const struct dispatch *p, const struct kg_job_case *o
            (phase == KG_REFERENCE && *p->job->baseline && !one->is_new);
 }
 
+static void end_case(struct dispatch *p, size_t place)
+{
+    p->ended[place] = true;
+    if (p->options->ended)
+        p->options->ended(p->options->ended_argument, p->job->cases[place].index);
+    p->stop = p->options->stop && p->options->stop->failed;
+}
+
 static void blame(struct dispatch *p, size_t place, const char *what)
 {
     const struct kg_job_case *one = &p->job->cases[place];
@@ -43,7 +51,7 @@ static void blame(struct dispatch *p, size_t place, const char *what)
     result->outcome = KG_BROKEN;
     result->baseline_broken = is_of_baseline(p, one, result->phase);
     snprintf(result->note, sizeof result->note, "%s during %s", what, phase_names[result->phase]);
-    p->ended[place] = true;
+    end_case(p, place);
 }
 
 static size_t place_of(const struct dispatch *p, size_t index)
@@ -52,11 +60,6 @@ static size_t place_of(const struct dispatch *p, size_t index)
     while (place < p->job->n_cases && p->job->cases[place].index != index)
         place++;
     return place;
-}
-
-static bool failed(const struct kg_result *result)
-{
-    return result->outcome == KG_BROKEN || (result->compared && !kg_gate_marks_all(result->marks));
 }
 
 static void take(struct dispatch *p, const char *line, size_t length)
@@ -73,9 +76,8 @@ static void take(struct dispatch *p, const char *line, size_t length)
     if (place == p->job->n_cases)
         return;
     if (type == KG_MESSAGE_END) {
-        p->ended[place] = true;
         p->active = p->job->n_cases;
-        p->stop = p->options->fail_fast && failed(&p->results[index]);
+        end_case(p, place);
     } else {
         p->active = place;
     }
@@ -85,9 +87,10 @@ static void take(struct dispatch *p, const char *line, size_t length)
 
 static struct kg_patience patience_of(const struct dispatch *p)
 {
+    const struct kg_stop *stop = p->options->stop;
     return (struct kg_patience){ .timeout_s = p->options->timeout_s,
-                                 .deadline_s = p->options->deadline_s,
-                                 .stop = p->options->stop };
+                                 .deadline_s = stop ? stop->deadline_s : 0,
+                                 .stop = stop ? stop->signalled : NULL };
 }
 
 /* Until the worker ends, or is killed for one of three reasons. */

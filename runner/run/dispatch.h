@@ -2,20 +2,20 @@
 #ifndef KG_DISPATCH_H
 #define KG_DISPATCH_H
 
-#include <signal.h>
-
 #include "worker/job.h"
 #include "judge/result.h"
+#include "run/stop.h"
 
 struct kg_dispatch_options {
     double timeout_s;     /* a case's phase; then the worker is killed and the case is broken */
     const char *log_path; /* what workers print is appended here; NULL: discarded */
-    bool fail_fast;       /* stop at the first case that is broken or misses a gate */
     /* Called after every message; NULL: none. */
     void (*progress)(void *argument, size_t index, enum kg_phase phase);
     void *progress_argument;
-    const volatile sig_atomic_t *stop; /* set by a signal's handler: end now; NULL: none */
-    double deadline_s;                 /* CLOCK_MONOTONIC seconds at which to end; 0: none */
+    /* Called once a case of the job, when it has ended or was blamed; it may ask for a stop. NULL: none. */
+    void (*ended)(void *argument, size_t index);
+    void *ended_argument;
+    const struct kg_stop *stop; /* NULL: nothing stops it */
 };
 
 /* Runs the job's cases and writes into results[case.index]. A crash or a hang costs the case whose phase had begun;

@@ -1,13 +1,56 @@
-/* rounds.c -- who runs in which round is schedule.c's, who is decided verdict.c's; this file asks both, round by round.
- */
+/* rounds.c -- who runs in which round is schedule.c's, what a result comes to verdict.c's; this file asks both, round
+ * by round, and keeps the last answer. */
 #include "run/rounds.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "judge/decision.h"
-#include "run/schedule.h"
 #include "judge/verdict.h"
+#include "run/schedule.h"
+
+/* ---- judging ---- */
+
+static void judge(struct kg_rounds *r, size_t i, const char *stopped)
+{
+    struct kg_session *s = r->session;
+    struct kg_result *result = &s->results[i];
+    struct kg_expectation expectation = kg_session_expectation(s, result);
+    expectation.stopped = stopped;
+    expectation.failed_fast = r->stop.failed;
+    kg_result_summarise(result, &s->device);
+    r->more[i] = kg_verdict_decide(result, &expectation);
+    r->answered[i] = true;
+}
+
+/* What a bless finds slower is what it renews. */
+static void case_ended(void *argument, size_t i)
+{
+    struct kg_rounds *r = argument;
+    const struct kg_result *result = &r->session->results[i];
+    judge(r, i, NULL);
+    const bool slow = result->verdict == KG_SLOW && !r->session->options->bless;
+    if (!r->more[i] && (slow || kg_verdict_is_wrong(result->verdict)))
+        kg_stop_at_failure(&r->stop);
+}
+
+/* What no worker ran, and what the run did not get through. */
+static void judge_rest(struct kg_rounds *r)
+{
+    struct kg_session *s = r->session;
+    char why[sizeof s->run.partial] = "";
+    if (r->stopped || r->stop.failed)
+        kg_stop_why(&r->stop, why, sizeof why);
+    if (r->stopped)
+        memcpy(s->run.partial, why, sizeof why);
+    for (size_t i = 0; i < s->n_results; i++) {
+        const bool left = *why && (r->open[i] || !s->results[i].compared);
+        if (left || !r->answered[i])
+            judge(r, i, left ? why : NULL);
+    }
+}
+
+/* ---- jobs ---- */
 
 int kg_rounds_init(struct kg_rounds *r, struct kg_session *session, kg_error *ret_error)
 {
@@ -15,18 +58,21 @@ int kg_rounds_init(struct kg_rounds *r, struct kg_session *session, kg_error *re
     r->room = calloc(session->n_results + 1, sizeof *r->room);
     r->timed = calloc(session->n_results + 1, sizeof *r->timed);
     r->open = calloc(session->n_results + 1, sizeof *r->open);
-    if (!r->room || !r->timed || !r->open)
+    r->answered = calloc(session->n_results + 1, sizeof *r->answered);
+    r->more = calloc(session->n_results + 1, sizeof *r->more);
+    if (!r->room || !r->timed || !r->open || !r->answered || !r->more)
         return kg_fail(ret_error, KG_ENOMEM, "out of memory for the rounds");
     snprintf(r->log_path, sizeof r->log_path, "%s/workers.log", session->folder);
     r->progress.results = session->results;
     r->stop = kg_stop_arm(session->options->timeout_s);
+    r->stop.fail_fast = session->options->fail_fast;
     r->options = (struct kg_dispatch_options){ .timeout_s = session->options->case_timeout_s,
                                                .log_path = r->log_path,
-                                               .fail_fast = session->options->fail_fast,
                                                .progress = kg_progress_step,
                                                .progress_argument = &r->progress,
-                                               .stop = r->stop.signalled,
-                                               .deadline_s = r->stop.deadline_s };
+                                               .ended = case_ended,
+                                               .ended_argument = r,
+                                               .stop = &r->stop };
     return KG_OK;
 }
 
@@ -35,6 +81,8 @@ void kg_rounds_done(struct kg_rounds *r)
     free(r->room);
     free(r->timed);
     free(r->open);
+    free(r->answered);
+    free(r->more);
     *r = (struct kg_rounds){ 0 };
 }
 
@@ -70,7 +118,7 @@ static int certain_rounds(const struct kg_session *s, int round)
 /* Where nothing judges the time, one block is all that a case gets. */
 static bool is_judged(const struct kg_session *s, size_t i)
 {
-    return s->options->bless || s->options->against || kg_schedule_golden(s, &s->results[i]);
+    return s->options->bless || s->options->against || kg_session_expectation(s, &s->results[i]).golden;
 }
 
 /* Others of a shape are not timed, unless that is asked for. */
@@ -97,16 +145,9 @@ static size_t certain_blocks(const struct kg_rounds *r, int round)
 
 /* ---- the rounds ---- */
 
-/* Of the cases that --fail-fast did not reach. */
-static void skip_unreached(struct kg_session *s)
+static bool goes_on(const struct kg_rounds *r)
 {
-    for (size_t i = 0; i < s->n_results; i++) {
-        struct kg_result *result = &s->results[i];
-        if (result->outcome != KG_RAN || result->compared)
-            continue;
-        result->outcome = KG_SKIPPED;
-        snprintf(result->note, sizeof result->note, "not run: --fail-fast stopped the run");
-    }
+    return !r->stopped && !r->stop.failed;
 }
 
 static int check(struct kg_rounds *r, struct kg_job *job, kg_error *ret_error)
@@ -114,28 +155,25 @@ static int check(struct kg_rounds *r, struct kg_job *job, kg_error *ret_error)
     struct kg_session *s = r->session;
     kg_schedule_correctness(s, r->room, job);
     for (size_t i = 0; i < s->n_results; i++) /* who will be timed is not known yet: all that can be */
-        r->open[i] = s->results[i].outcome == KG_RAN && kg_schedule_policy(s, &s->results[i]).timed;
+        r->open[i] = s->results[i].outcome == KG_RAN && kg_result_is_timed(&s->results[i]);
     int status = job->n_cases ? run_job(r, job, certain_blocks(r, 0), ret_error) : KG_OK;
-    if (status || r->stopped)
+    if (status || !goes_on(r))
         return status;
-    if (s->options->fail_fast)
-        skip_unreached(s);
     kg_schedule_choose_timed(s, r->timed);
     memcpy(r->open, r->timed, s->n_results * sizeof *r->open);
+    for (size_t i = 0; i < s->n_results; i++) /* whether another seed is right, and is the one that is timed, is new */
+        r->answered[i] = r->answered[i] && s->results[i].outcome != KG_DEFERRED;
     return KG_OK;
 }
 
 /* Under --bless every case gets the same number of blocks. */
-static bool wants_more(struct kg_rounds *r, size_t i)
+static bool wants_more(const struct kg_rounds *r, size_t i)
 {
-    struct kg_session *s = r->session;
-    struct kg_result *result = &s->results[i];
-    const struct kg_policy policy = kg_schedule_policy(s, result);
-    kg_result_summarise(result, &s->device);
-    bool more = kg_verdict_decide(result, kg_schedule_golden(s, result), &policy);
+    const struct kg_session *s = r->session;
+    const struct kg_result *result = &s->results[i];
     if (result->outcome != KG_RAN || !kg_gate_marks_all(result->marks))
         return false;
-    return more || s->options->bless;
+    return r->more[i] || s->options->bless;
 }
 
 int kg_rounds_run(struct kg_rounds *r, kg_error *ret_error)
@@ -144,13 +182,15 @@ int kg_rounds_run(struct kg_rounds *r, kg_error *ret_error)
     struct kg_job job = kg_schedule_job(s);
     const int most = most_rounds(s);
     int status = check(r, &job, ret_error);
-    for (int round = 1; round <= most && !status && !r->stopped; round++) {
+    for (int round = 1; round <= most && !status && goes_on(r); round++) {
         kg_schedule_round(s, r->open, round, r->room, &job);
         if (!job.n_cases)
             break;
         status = run_job(r, &job, certain_blocks(r, round), ret_error);
-        for (size_t i = 0; i < s->n_results && !status && !r->stopped; i++)
+        for (size_t i = 0; i < s->n_results && !status && goes_on(r); i++)
             r->open[i] = r->open[i] && wants_more(r, i);
     }
+    if (!status)
+        judge_rest(r);
     return status;
 }

@@ -1,19 +1,21 @@
 /* rounds.h -- the engine of a run: one round of correctness, then rounds of timing over the cases that are still open.
- * It stops between two messages of a worker when it is told to. */
+ * A case is judged when it has ended in a round, and that answer stands until it is measured again. */
 #ifndef KG_ROUNDS_H
 #define KG_ROUNDS_H
 
-#include "run/progress.h"
 #include "run/dispatch.h"
+#include "run/progress.h"
 #include "run/session.h"
 #include "run/stop.h"
 
 struct kg_rounds {
     struct kg_session *session;
     struct kg_stop stop;
-    bool *timed;  /* a flag a result: its time is measured */
-    bool *open;   /* of these, the ones that more blocks could still decide */
-    bool stopped; /* it ended before it was through */
+    bool *timed;    /* a flag a result: its time is measured */
+    bool *open;     /* of these, the ones that more blocks could still decide */
+    bool *answered; /* it has been judged since it last changed */
+    bool *more;     /* and the answer was that more blocks could still decide it */
+    bool stopped;   /* it ended before it was through, but not by --fail-fast */
 
     struct kg_job_case *room;
     struct kg_progress progress;
@@ -24,8 +26,8 @@ struct kg_rounds {
 /* Arms `stop`: --timeout counts from here. */
 int kg_rounds_init(struct kg_rounds *rounds, struct kg_session *session, kg_error *ret_error);
 
-/* Rounds until nothing is open, the last look is done, or it is told to stop (KG_OK, and `stopped`). Results that were
- * measured hold their summary; verdicts are the caller's to take. */
+/* Rounds until nothing is open, the last look is done, or it is told to stop (KG_OK, and why in session->run.partial).
+ * Every result has its verdict then. */
 int kg_rounds_run(struct kg_rounds *rounds, kg_error *ret_error);
 void kg_rounds_done(struct kg_rounds *rounds);
 

@@ -1,8 +1,6 @@
 /* schedule.c -- picks and orders the cases of a round. Pure: workers are round.c's. */
 #include "run/schedule.h"
 
-#include <math.h>
-
 #include "base/random.h"
 
 struct kg_job kg_schedule_job(const struct kg_session *s)
@@ -12,7 +10,6 @@ struct kg_job kg_schedule_job(const struct kg_session *s)
         .anchors = !s->baseline.root,
         .kind = s->device.kind,
         .device = s->device.index,
-        .timing = o->timing,
         .library_paths = o->library_paths,
         .n_library_paths = o->n_library_paths,
         .knobs = o->knobs,
@@ -24,57 +21,11 @@ struct kg_job kg_schedule_job(const struct kg_session *s)
     return job;
 }
 
-/* Of a (suite, shape, backend by name), whether or not it judges. */
-static const struct kg_golden *golden_of(const struct kg_session *s, const struct kg_result *result)
-{
-    char key[KG_ID_SIZE];
-    kg_case_key(&result->of, result->backend, key, sizeof key);
-    return kg_goldens_find(&s->goldens, key);
-}
-
-const struct kg_golden *kg_schedule_golden(const struct kg_session *s, const struct kg_result *result)
-{
-    return result->outcome == KG_ABSENT || s->baseline.root ? NULL : golden_of(s, result);
-}
-
 /* Under --against for both builds: the code is judged, not what the library happens to choose. */
 static const char *golden_pin(const struct kg_session *s, const struct kg_result *result)
 {
-    const struct kg_golden *golden = golden_of(s, result);
+    const struct kg_golden *golden = kg_session_golden(s, result);
     return golden ? golden->pin : "";
-}
-
-/* What an earlier selfcheck found of this case's noise on this machine. */
-static void fill_machine(const struct kg_session *s, const struct kg_result *result, struct kg_policy *policy)
-{
-    char key[KG_ID_SIZE];
-    kg_case_key(&result->of, result->backend, key, sizeof key);
-    const struct kg_floor *floor = kg_floors_find(&s->floors, &s->device, key, &policy->contract);
-    for (int quantity = 0; floor && quantity < KG_QUANTITIES; quantity++) {
-        double blocks = fmin(floor->n_blocks - 1, KG_MACHINE_PRIOR_BLOCKS);
-        if (floor->sd[quantity] > 0)
-            policy->machine_prior[quantity] = (struct kg_prior){ .sd = floor->sd[quantity], .blocks = blocks };
-        policy->machine_floor_pct[quantity] = floor->floor_pct[quantity];
-    }
-}
-
-struct kg_policy kg_schedule_policy(const struct kg_session *s, const struct kg_result *result)
-{
-    const struct kg_timing timing = kg_timing_of(result->of.suite, result->of.kind, &s->options->timing);
-    struct kg_policy policy = {
-        .threshold_pct = timing.threshold_pct,
-        .creep_pct = timing.creep_pct,
-        .device_uuid = s->device.uuid,
-        .contract = kg_timing_contract(&timing),
-        .max_blocks = s->options->rounds ? s->options->rounds : KG_MAX_ROUNDS,
-        .timed = !s->options->no_time && kg_case_timed(&result->of) && !result->is_new,
-        .against = s->baseline.root != NULL,
-        .is_cpu_anchor = result->of.kind == KG_CPU && result->of.backend == result->of.suite->cpu_anchor,
-        .xfail = kg_case_xfail(&result->of, result->id),
-    };
-    policy.max_blocks = policy.max_blocks < KG_MAX_SET ? policy.max_blocks : KG_MAX_SET;
-    fill_machine(s, result, &policy);
-    return policy;
 }
 
 /* What every job says of result `i`. */
@@ -142,7 +93,7 @@ void kg_schedule_choose_timed(struct kg_session *s, bool *ret_timed)
     for (size_t i = 0; i < s->n_results; i++) {
         struct kg_result *r = &s->results[i];
         bool first = true;
-        if (!right(r) || !kg_schedule_policy(s, r).timed)
+        if (!right(r) || !kg_result_is_timed(r))
             continue;
         if (s->options->time_every_seed) {
             ret_timed[i] = true;

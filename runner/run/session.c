@@ -14,83 +14,8 @@
 #include "base/lock.h"
 #include "run/lost.h"
 #include "plan/module_copy.h"
-#include "run/dispatch.h"
-
-/* ---- device ---- */
-
-static bool plan_has(const struct kg_plan *plan, enum kg_device_kind kind)
-{
-    for (size_t i = 0; i < plan->count; i++)
-        if (plan->cases[i].kind == kind)
-            return true;
-    return false;
-}
-
-static int parse_device(const char *text, enum kg_device_kind *ret_kind, int *ret_index, kg_error *ret_error)
-{
-    char *end = NULL;
-    *ret_index = 0;
-    if (!strcmp(text, "auto"))
-        *ret_kind = 0;
-    else if (!strcmp(text, "cpu"))
-        *ret_kind = KG_CPU;
-    else if (!strcmp(text, "cuda"))
-        *ret_kind = KG_CUDA;
-    else if (!strncmp(text, "cuda:", 5) && text[5] >= '0' && text[5] <= '9') {
-        *ret_kind = KG_CUDA;
-        *ret_index = (int)strtol(text + 5, &end, 10);
-        if (*end)
-            return kg_fail(ret_error, KG_EINVAL, "--device %s: auto, cpu, cuda or cuda:N wanted", text);
-    } else {
-        return kg_fail(ret_error, KG_EINVAL, "--device %s: auto, cpu, cuda or cuda:N wanted", text);
-    }
-    return KG_OK;
-}
-
-static int find_device(struct kg_session *s, enum kg_device_kind kind, int index, kg_error *ret_error)
-{
-    kg_device devices[KG_MAX_DEVICES];
-    struct kg_device_health healths[KG_MAX_DEVICES];
-    int count = 0;
-    int status = kg_dispatch_probe(kind, -1, devices, healths, KG_MAX_DEVICES, &count, ret_error);
-    if (!status && index >= count)
-        status = kg_fail(ret_error, KG_EUNSUPPORTED, "no CUDA device %d: there are %d", index, count);
-    if (status)
-        return status;
-    s->device = devices[index];
-    memcpy(s->run.nvml, healths[index].nvml, sizeof s->run.nvml);
-    return KG_OK;
-}
-
-/* auto: the GPU if one is there and a case is for it. Without a GPU its cases stay, to be skipped aloud. */
-static int choose_device(struct kg_session *s, bool wants_cuda, kg_error *ret_error)
-{
-    enum kg_device_kind kind = 0;
-    int index = 0;
-    kg_error cause = { 0 };
-    int status = parse_device(s->options->device, &kind, &index, ret_error);
-    if (status)
-        return status;
-    if (kind == KG_CUDA || (!kind && wants_cuda)) {
-        status = find_device(s, KG_CUDA, index, &cause);
-        if (!status)
-            return KG_OK;
-        if (kind == KG_CUDA)
-            return kg_fail(ret_error, KG_EINVAL, "--device %s: %.400s", s->options->device, cause.text);
-        snprintf(s->no_cuda, sizeof s->no_cuda, "%.380s", cause.text);
-    }
-    return find_device(s, KG_CPU, 0, ret_error);
-}
-
-static int check_required(const struct kg_session *s, kg_error *ret_error)
-{
-    const char *wanted = s->options->require_device;
-    const char *kind = s->device.kind == KG_CUDA ? "cuda" : "cpu";
-    if (!wanted || !strcmp(wanted, kind) || !strcmp(wanted, s->device.arch))
-        return KG_OK;
-    return kg_fail(ret_error, KG_EINVAL, "required device %s is absent: this is %s (%s)%s%s", wanted, s->device.arch,
-                   kind, *s->no_cuda ? "; " : "", s->no_cuda);
-}
+#include "plan/problem.h"
+#include "run/device_choice.h"
 
 /* ---- folders ---- */
 
@@ -185,6 +110,14 @@ static int copy_baseline(struct kg_session *s, kg_error *ret_error)
 
 /* ---- plan ---- */
 
+static bool plan_has(const struct kg_plan *plan, enum kg_device_kind kind)
+{
+    for (size_t i = 0; i < plan->count; i++)
+        if (plan->cases[i].kind == kind)
+            return true;
+    return false;
+}
+
 static int plan_once(struct kg_session *s, const struct kg_selection *selection, kg_error *ret_error)
 {
     kg_plan_done(&s->plan);
@@ -199,13 +132,13 @@ static int make_plan(struct kg_session *s, kg_error *ret_error)
     struct kg_selection selection = s->options->selection;
     enum kg_device_kind kind = 0;
     int index = 0;
-    int status = parse_device(s->options->device, &kind, &index, ret_error);
+    int status = kg_device_choice_parse(s->options->device, &kind, &index, ret_error);
     if (!status)
         status = plan_once(s, &selection, ret_error);
     if (!status)
-        status = choose_device(s, plan_has(&s->plan, KG_CUDA), ret_error);
+        status = kg_device_choose(s, plan_has(&s->plan, KG_CUDA), ret_error);
     if (!status)
-        status = check_required(s, ret_error);
+        status = kg_device_check_required(s, ret_error);
     if (status)
         return status;
     size_t all = s->plan.count;
@@ -238,6 +171,16 @@ static void apply_pair(const struct kg_session *s, const struct kg_pair *pair, s
     }
 }
 
+void kg_session_resolve_policy(const struct kg_session *s, struct kg_result *r)
+{
+    const struct kg_policy_terms terms = { .timing = &s->options->timing,
+                                           .rounds = s->options->rounds,
+                                           .no_time = s->options->no_time,
+                                           .against = s->baseline.root };
+    r->of.policy = kg_policy_of(r->of.suite, r->of.backend, r->of.kind, &terms);
+    r->of.policy.xfail = kg_case_xfail(&r->of, r->id);
+}
+
 static int make_results(struct kg_session *s, kg_error *ret_error)
 {
     s->results = calloc(s->plan.count + s->goldens.count + 1, sizeof *s->results);
@@ -249,19 +192,34 @@ static int make_results(struct kg_session *s, kg_error *ret_error)
         r->of = s->plan.cases[i];
         if (s->pairs.count)
             apply_pair(s, &s->pairs.items[i], r);
-        const kg_op *op = r->of.suite->op;
         kg_case_id(&r->of, r->id, sizeof r->id);
+        kg_session_resolve_policy(s, r);
         snprintf(r->backend, sizeof r->backend, "%s", r->of.backend->name);
-        r->flops = op->flops(r->of.problem);
-        r->bytes = op->bytes(r->of.problem);
-        r->queries = op->queries ? op->queries(r->of.problem) : 1;
-        r->peak_ratio = op->peak_ratio ? op->peak_ratio(r->of.problem) : 1;
+        r->work = kg_problem_work(r->of.suite->op, r->of.problem);
         if (r->outcome == KG_RAN && r->of.kind == KG_CUDA && *s->no_cuda) {
             r->outcome = KG_SKIPPED;
             snprintf(r->note, sizeof r->note, "%s", s->no_cuda);
         }
     }
     return KG_OK;
+}
+
+const struct kg_golden *kg_session_golden(const struct kg_session *s, const struct kg_result *r)
+{
+    char key[KG_ID_SIZE];
+    kg_case_key(&r->of, r->backend, key, sizeof key);
+    return kg_goldens_find(&s->goldens, key);
+}
+
+struct kg_expectation kg_session_expectation(const struct kg_session *s, const struct kg_result *r)
+{
+    char key[KG_ID_SIZE];
+    const struct kg_contract contract = kg_policy_contract(&r->of.policy);
+    kg_case_key(&r->of, r->backend, key, sizeof key);
+    const bool judged = r->outcome != KG_ABSENT && !s->baseline.root;
+    return (struct kg_expectation){ .golden = judged ? kg_session_golden(s, r) : NULL,
+                                    .floor = kg_floors_find(&s->floors, &s->device, key, &contract),
+                                    .device_uuid = s->device.uuid };
 }
 
 /* ---- the whole ---- */
@@ -278,7 +236,7 @@ int kg_session_open_device(struct kg_session *s, const struct kg_options *option
     find_cache(s);
     int status = kg_module_open(options->module, &s->module, ret_error);
     if (!status)
-        status = choose_device(s, true, ret_error);
+        status = kg_device_choose(s, true, ret_error);
     if (!status)
         status = kg_goldens_load(s->expectations, s->device.arch, &s->goldens, ret_error);
     return status;
@@ -328,7 +286,7 @@ int kg_session_open(struct kg_session *s, const struct kg_options *options, kg_e
         status = make_folder(s, ret_error);
     if (!status)
         status = copy_baseline(s, ret_error);
-    if (!status)
+    if (!status && !options->no_time) /* what is not timed disturbs nobody's times but for a moment's work */
         status = kg_lock_device(s->device.uuid, say_waiting, ret_error);
     if (!status)
         describe_run(s);

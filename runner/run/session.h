@@ -2,8 +2,7 @@
 #ifndef KG_SESSION_H
 #define KG_SESSION_H
 
-#include "judge/floors.h"
-#include "judge/golden.h"
+#include "judge/verdict.h"
 #include "plan/module.h"
 #include "options/options.h"
 #include "plan/plan.h"
@@ -39,6 +38,15 @@ void kg_session_utc(char *ret_text, size_t size, const char *format); /* now, as
 /* The rest of a run: plan, lock of the device, output folder, provenance. Cases are results from then on. */
 int kg_session_open(struct kg_session *session, const struct kg_options *options, kg_error *ret_error);
 void kg_session_done(struct kg_session *session);
+
+/* Puts the policy into the result's case: its suite's, with what the command line says. Nothing else resolves one. */
+void kg_session_resolve_policy(const struct kg_session *session, struct kg_result *result);
+
+/* The golden of a result's (suite, shape, backend by name), whether or not it judges; NULL: none. */
+const struct kg_golden *kg_session_golden(const struct kg_session *session, const struct kg_result *result);
+
+/* What the session knows for judging a result. No golden judges under --against, nor a case that is absent. */
+struct kg_expectation kg_session_expectation(const struct kg_session *session, const struct kg_result *result);
 
 /* Part of it, once there are results: KG_EINVAL for a knob that no selected backend has, and for a --threshold under
  * the noise that kgate selfcheck found on this machine in a selected case. */

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "plan/field.h"
-#include "run/schedule.h"
 #include "run/session.h"
 
 /* Whether the backend has the knob; KG_EINVAL where its value is none. */
@@ -56,15 +55,15 @@ static int check_threshold(const struct kg_session *s, kg_error *ret_error)
         return KG_OK;
     for (size_t i = 0; i < s->n_results; i++) {
         const struct kg_result *r = &s->results[i];
-        const struct kg_policy policy = kg_schedule_policy(s, r);
-        const struct kg_golden *golden = kg_schedule_golden(s, r);
-        if (!policy.timed || r->outcome != KG_RAN || (!golden && !policy.against))
+        const struct kg_policy *policy = &r->of.policy;
+        const struct kg_expectation e = kg_session_expectation(s, r);
+        if (!kg_result_is_timed(r) || r->outcome != KG_RAN || !e.floor || (!e.golden && !policy->against))
             continue;
-        double floor_pct = policy.machine_floor_pct[policy.against ? KG_QUANTITY_AGAINST : golden->quantity];
-        if (policy.threshold_pct < floor_pct)
+        double floor_pct = e.floor->floor_pct[policy->against ? KG_QUANTITY_AGAINST : e.golden->quantity];
+        if (policy->threshold_pct < floor_pct)
             return kg_fail(ret_error, KG_EINVAL,
                            "--threshold %g is under the noise floor of %s on this machine: %.2g%% (kgate selfcheck)",
-                           policy.threshold_pct, r->id, floor_pct);
+                           policy->threshold_pct, r->id, floor_pct);
     }
     return KG_OK;
 }

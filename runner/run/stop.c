@@ -29,9 +29,16 @@ struct kg_stop kg_stop_arm(double timeout_s)
                              .deadline_s = timeout_s > 0 ? kg_process_now_s() + timeout_s : 0 };
 }
 
+void kg_stop_at_failure(struct kg_stop *stop)
+{
+    stop->failed = stop->fail_fast;
+}
+
 void kg_stop_why(const struct kg_stop *stop, char *ret_text, size_t size)
 {
-    if (*stop->signalled)
+    if (stop->failed)
+        snprintf(ret_text, size, "--fail-fast");
+    else if (*stop->signalled)
         snprintf(ret_text, size, "interrupted");
     else
         snprintf(ret_text, size, "timeout of %g s", stop->timeout_s);

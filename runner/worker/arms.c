@@ -78,12 +78,12 @@ void kg_arms_prepared(struct kg_arms *l, struct kg_prepared *ret_prepared[KG_ARM
         ret_prepared[arm] = l->prepared[arm].backend ? &l->prepared[arm] : NULL;
 }
 
-int kg_arms_make_rings(struct kg_arms *l, const struct kg_timing *timing, uint64_t seed, kg_error *ret_error)
+int kg_arms_make_rings(struct kg_arms *l, const struct kg_policy *policy, uint64_t seed, kg_error *ret_error)
 {
     struct kg_prepared *prepared[KG_ARMS];
     kg_arms_prepared(l, prepared);
-    const struct kg_ring_plan plan = { .cold = timing->l2 == KG_L2_COLD,
-                                       .sets = timing->sets,
+    const struct kg_ring_plan plan = { .cold = policy->l2 == KG_L2_COLD,
+                                       .sets = policy->sets,
                                        .shared = 1u << KG_ARM_BASELINE | 1u << KG_ARM_PLANTED,
                                        .seed = seed };
     return kg_prepared_make_rings(prepared, KG_ARMS, l->fixture, &plan, ret_error);

@@ -26,7 +26,7 @@ void kg_arms_done(struct kg_arms *arms);
 
 /* Buffers of their own for the case and the anchor. Baseline and planted case are measured on the case's sets, so that
  * where these lie makes no difference between them. */
-int kg_arms_make_rings(struct kg_arms *arms, const struct kg_timing *timing, uint64_t seed, kg_error *ret_error);
+int kg_arms_make_rings(struct kg_arms *arms, const struct kg_policy *policy, uint64_t seed, kg_error *ret_error);
 
 /* Launches an arm once, and waits for it. */
 int kg_arms_launch(struct kg_arms *arms, int arm, kg_error *ret_error);

@@ -3,7 +3,6 @@
 #define KG_JOB_H
 
 #include "judge/result.h"
-#include "plan/policy.h"
 
 struct kg_job_case {
     size_t index;             /* into the run's results */
@@ -28,7 +27,6 @@ struct kg_job {
     int device;
     int round; /* 0: correctness */
     uint64_t order_seed;
-    struct kg_timing_overrides timing;
     const char *const *library_paths, *const *knobs;
     size_t n_library_paths, n_knobs;
     char cache[4096];

@@ -16,6 +16,21 @@ static void add_list(cJSON *root, const char *name, const char *const *items, si
         cJSON_AddItemToArray(list, cJSON_CreateString(items[i]));
 }
 
+/* Of the policy, what a worker measures by. */
+static cJSON *policy_to_json(const struct kg_policy *policy)
+{
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddNumberToObject(o, "timer", policy->timer);
+    cJSON_AddNumberToObject(o, "l2", policy->l2);
+    cJSON_AddNumberToObject(o, "warmup", policy->warmup);
+    cJSON_AddNumberToObject(o, "samples", policy->samples);
+    cJSON_AddNumberToObject(o, "sets", policy->sets);
+    kg_json_add_real(o, "window_us", policy->window_us);
+    kg_json_add_real(o, "arm_us", policy->arm_us);
+    kg_json_add_real(o, "threshold_pct", policy->threshold_pct);
+    return o;
+}
+
 static cJSON *case_to_json(const struct kg_job_case *one)
 {
     char seed[32], digest[32];
@@ -35,6 +50,7 @@ static cJSON *case_to_json(const struct kg_job_case *one)
     cJSON_AddStringToObject(o, "anchor_pin", one->anchor_pin);
     cJSON_AddStringToObject(o, "baseline_pin", one->baseline_pin);
     cJSON_AddBoolToObject(o, "is_new", one->is_new);
+    cJSON_AddItemToObject(o, "policy", policy_to_json(&one->of.policy));
     kg_json_add_real(o, "planted_pct", one->planted_pct);
     return o;
 }
@@ -51,11 +67,6 @@ static char *job_to_text(const struct kg_job *job)
     cJSON_AddNumberToObject(root, "device", job->device);
     cJSON_AddNumberToObject(root, "round", job->round);
     cJSON_AddStringToObject(root, "order_seed", seed);
-    cJSON_AddNumberToObject(root, "timer", job->timing.timer);
-    cJSON_AddNumberToObject(root, "l2", job->timing.l2);
-    cJSON_AddNumberToObject(root, "warmup", job->timing.warmup);
-    cJSON_AddNumberToObject(root, "samples", job->timing.samples);
-    cJSON_AddNumberToObject(root, "threshold_pct", job->timing.threshold_pct);
     cJSON_AddStringToObject(root, "cache", job->cache);
     add_list(root, "library_paths", job->library_paths, job->n_library_paths);
     add_list(root, "knobs", job->knobs, job->n_knobs);
@@ -150,12 +161,7 @@ int kg_wire_read_job(FILE *in, struct kg_wire_job *ret_job, kg_error *ret_error)
                              .kind = (enum kg_device_kind)number_of(w.root, "kind"),
                              .device = (int)number_of(w.root, "device"),
                              .round = (int)number_of(w.root, "round"),
-                             .order_seed = strtoull(text_of(w.root, "order_seed"), NULL, 10),
-                             .timing = { .timer = (int)number_of(w.root, "timer"),
-                                         .l2 = (int)number_of(w.root, "l2"),
-                                         .warmup = (int)number_of(w.root, "warmup"),
-                                         .samples = (int)number_of(w.root, "samples"),
-                                         .threshold_pct = number_of(w.root, "threshold_pct") } };
+                             .order_seed = strtoull(text_of(w.root, "order_seed"), NULL, 10) };
     snprintf(w.job.module, sizeof w.job.module, "%s", text_of(w.root, "module"));
     snprintf(w.job.baseline, sizeof w.job.baseline, "%s", text_of(w.root, "baseline"));
     snprintf(w.job.cache, sizeof w.job.cache, "%s", text_of(w.root, "cache"));
@@ -190,6 +196,18 @@ static int resolve_problem(struct kg_case *of, const struct kg_case *last, const
     return status;
 }
 
+static struct kg_policy policy_of(const cJSON *o)
+{
+    return (struct kg_policy){ .timer = (enum kg_timer)number_of(o, "timer"),
+                               .l2 = (enum kg_l2)number_of(o, "l2"),
+                               .warmup = (int)number_of(o, "warmup"),
+                               .samples = (int)number_of(o, "samples"),
+                               .sets = (int)number_of(o, "sets"),
+                               .window_us = number_of(o, "window_us"),
+                               .arm_us = number_of(o, "arm_us"),
+                               .threshold_pct = number_of(o, "threshold_pct") };
+}
+
 /* The case as one build has it. `last`: the case before it, of the same build; NULL: none. */
 static int resolve_in(const struct kg_module *module, const char *build, const cJSON *o, const struct kg_case *last,
                       size_t ordinal, struct kg_case *ret_case, kg_error *ret_error)
@@ -200,6 +218,7 @@ static int resolve_in(const struct kg_module *module, const char *build, const c
     if (!of.backend)
         return kg_fail(ret_error, KG_EINVAL, "the job names a case that the %s does not have", build);
     of.kind = of.backend->device;
+    of.policy = policy_of(cJSON_GetObjectItemCaseSensitive(o, "policy"));
     int status = resolve_problem(&of, last, text_of(o, "shape"), ordinal, ret_error);
     if (!status)
         *ret_case = of;

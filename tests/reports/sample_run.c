@@ -309,9 +309,12 @@ static void set_result(const struct sample *from, bool against, struct kg_result
         snprintf(result->id, sizeof result->id, "beta/gone/ours");
         return;
     }
-    result->of = (struct kg_case){
-        from->suite, from->backend, from->problem, from->shape, from->seed, from->backend->device, 0
-    };
+    result->of = (struct kg_case){ .suite = from->suite,
+                                   .backend = from->backend,
+                                   .problem = from->problem,
+                                   .shape = from->shape,
+                                   .seed = from->seed,
+                                   .kind = from->backend->device };
     snprintf(result->id, sizeof result->id, "%s/%s/s%d/%s", from->suite->name, from->shape, (int)from->seed,
              from->backend->name);
     snprintf(result->backend, sizeof result->backend, "%s",

@@ -21,9 +21,9 @@ static struct kg_result *result_new(int n_blocks, const double *p50s_us)
     struct kg_result *result = calloc(1, sizeof *result);
     result->n_blocks = n_blocks;
     result->tick_us = 0.5;
-    result->flops = 10e6; /* 10 us at least */
-    result->bytes = 5e6;  /* 5 us at least */
-    result->queries = 4;
+    result->work.flops = 10e6; /* 10 us at least */
+    result->work.bytes = 5e6;  /* 5 us at least */
+    result->work.queries = 4;
     for (int i = 0; i < n_blocks; i++) {
         struct kg_block *block = &result->blocks[i];
         block->calls = 10;
@@ -81,11 +81,11 @@ static void faster_arithmetic_raises_the_roof(void **state)
     struct kg_result *result = result_new(1, (double[]){ 6 });
     kg_result_summarise(result, &device);
     assert_true(result->impossible);
-    result->peak_ratio = 2;
+    result->work.peak_ratio = 2;
     kg_result_summarise(result, &device);
     assert_false(result->impossible);
     assert_near(result->roofline_pct, 100.0 * 5 / 6);
-    result->peak_ratio = 1.5;
+    result->work.peak_ratio = 1.5;
     kg_result_summarise(result, &device);
     assert_true(result->impossible);
     result_free(result);
@@ -96,11 +96,11 @@ static void roofline_takes_the_lower_roof(void **state)
 {
     (void)state;
     struct kg_result *result = result_new(1, (double[]){ 50 });
-    result->bytes = 20e6;
+    result->work.bytes = 20e6;
     kg_result_summarise(result, &device);
     assert_near(result->roofline_pct, 40.0);
-    result->bytes = 1e6;
-    result->flops = 0.5e6;
+    result->work.bytes = 1e6;
+    result->work.flops = 0.5e6;
     kg_result_summarise(result, &device);
     assert_near(result->roofline_pct, 1.0);
     assert_false(result->impossible);
@@ -114,7 +114,7 @@ static void roofline_takes_the_lower_roof(void **state)
 static bool impossible(double p50_us, double flops, double tick_us)
 {
     struct kg_result *result = result_new(1, &p50_us);
-    result->flops = flops;
+    result->work.flops = flops;
     result->tick_us = tick_us;
     kg_result_summarise(result, &device);
     bool answer = result->impossible;

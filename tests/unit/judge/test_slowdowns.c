@@ -74,15 +74,15 @@ static void bless(struct kg_goldens *goldens, struct kg_result *result)
 static enum kg_verdict judge_on(const char *uuid, const struct kg_goldens *goldens, struct kg_result *result,
                                 double creep_pct)
 {
-    const struct kg_policy policy = {
+    const struct kg_expectation expectation = { .golden = kg_goldens_find(goldens, KEY), .device_uuid = uuid };
+    result->of.policy = (struct kg_policy){
+        .window_us = contract.window_us,
         .threshold_pct = result->of.kind == KG_CPU ? 10 : 2,
         .creep_pct = creep_pct,
-        .device_uuid = uuid,
         .max_blocks = 16,
-        .contract = contract,
         .timed = true,
     };
-    (void)kg_verdict_decide(result, kg_goldens_find(goldens, KEY), &policy);
+    (void)kg_verdict_decide(result, &expectation);
     enum kg_verdict verdict = result->verdict;
     free(result);
     return verdict;

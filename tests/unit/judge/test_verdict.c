@@ -26,8 +26,17 @@ static const kg_suite suite = {
 struct kit {
     struct kg_result result;
     struct kg_golden golden;
-    struct kg_policy policy;
+    struct kg_floor floor; /* without blocks: selfcheck measured nothing */
+    const char *device_uuid;
 };
+
+static bool decide(struct kit *kit, const struct kg_golden *golden)
+{
+    const struct kg_expectation expectation = { .golden = golden,
+                                                .floor = &kit->floor,
+                                                .device_uuid = kit->device_uuid };
+    return kg_verdict_decide(&kit->result, &expectation);
+}
 
 static void set_blocks(struct kit *kit, int count, double p50_us, double anchor_us)
 {
@@ -65,14 +74,7 @@ static struct kit *kit_new(enum kg_device_kind kind)
 {
     struct kit *kit = calloc(1, sizeof *kit);
     assert_non_null(kit);
-    kit->policy = (struct kg_policy){
-        .threshold_pct = kind == KG_CPU ? 10 : 2,
-        .creep_pct = 5,
-        .device_uuid = "GPU-1",
-        .max_blocks = 8,
-        .contract = { "graph", "warm", 200, "irwin-hall-8" },
-        .timed = true,
-    };
+    kit->device_uuid = "GPU-1";
     kit->golden = (struct kg_golden){
         .key = "suite/shape/fast",
         .p50_us = 25,
@@ -84,7 +86,7 @@ static struct kit *kit_new(enum kg_device_kind kind)
         .floor_pct = kind == KG_CPU ? 1 : 0.2,
         .quantity = kind == KG_CPU ? KG_QUANTITY_RATIO : KG_QUANTITY_RAW,
         .best = { 25, "0123456789abcdef", "2025-01-02", "GPU-1", 0.5, "", "code 2" },
-        .contract = kit->policy.contract,
+        .contract = { "graph", "warm", 200, "irwin-hall-8" },
         .identity = "code 1",
         .provenance = { .uuid = "GPU-1" },
     };
@@ -92,6 +94,12 @@ static struct kit *kit_new(enum kg_device_kind kind)
     (void)strcpy(kit->golden.best.anchor, kit->golden.anchor);
     struct kg_result *result = &kit->result;
     result->of = (struct kg_case){ .suite = &suite, .kind = kind };
+    result->of.policy = (struct kg_policy){ .timer = KG_TIMER_GRAPH,
+                                            .window_us = 200,
+                                            .threshold_pct = kind == KG_CPU ? 10 : 2,
+                                            .creep_pct = 5,
+                                            .max_blocks = 8,
+                                            .timed = true };
     result->phase = KG_DONE;
     result->compared = true;
     result->comparison = (struct kg_comparison){ .count = 100 };
@@ -106,7 +114,7 @@ static struct kit *kit_new(enum kg_device_kind kind)
 static void decided(struct kit *kit, const struct kg_golden *golden, enum kg_verdict verdict, bool more,
                     const char *reason)
 {
-    bool answer = kg_verdict_decide(&kit->result, golden, &kit->policy);
+    bool answer = decide(kit, golden);
     if (kit->result.verdict != verdict)
         fail_msg("%s, not %s: %s", kg_verdict_name(kit->result.verdict), kg_verdict_name(verdict), kit->result.reason);
     assert_int_equal(answer, more);
@@ -115,7 +123,7 @@ static void decided(struct kit *kit, const struct kg_golden *golden, enum kg_ver
 
 static void verdict_is(struct kit *kit, enum kg_verdict verdict, bool more)
 {
-    bool answer = kg_verdict_decide(&kit->result, &kit->golden, &kit->policy);
+    bool answer = decide(kit, &kit->golden);
     if (kit->result.verdict != verdict)
         fail_msg("%s, not %s: %s", kg_verdict_name(kit->result.verdict), kg_verdict_name(verdict), kit->result.reason);
     assert_int_equal(answer, more);
@@ -199,9 +207,9 @@ static void doubt_asks_for_more_until_rounds_run_out(void **state)
     set_blocks(kit, 3, 25.48, 50); /* +1.92%, upper bound 2.19 */
     decided(kit, &kit->golden, KG_UNSURE, true,
             "3 of at most 8 blocks do not decide: p50 25.5 us, golden 25.0 us (+1.9% ±0.3, threshold 2%)");
-    kit->policy.max_blocks = 3;
+    kit->result.of.policy.max_blocks = 3;
     verdict_is(kit, KG_UNSURE, false);
-    kit->policy.max_blocks = 8;
+    kit->result.of.policy.max_blocks = 8;
     set_blocks(kit, 2, 25, 50);
     verdict_is(kit, KG_UNSURE, true);
     set_blocks(kit, 0, 0, 0);
@@ -226,7 +234,7 @@ static void what_did_not_run(void **state)
     kit->result.compared = false;
     decided(kit, &kit->golden, KG_ERROR, false, "its output was not compared");
     struct kg_result *blank = calloc(1, sizeof *blank); /* nothing ever filled in */
-    assert_false(kg_verdict_decide(blank, NULL, &kit->policy));
+    assert_false(kg_verdict_decide(blank, &(struct kg_expectation){ .device_uuid = "GPU-1" }));
     assert_int_equal(blank->verdict, KG_ERROR);
     free(blank);
     free(kit);
@@ -266,7 +274,7 @@ static void every_failing_gate_is_named(void **state)
         kit->result.marks = (struct kg_gate_marks){ true, true, true, true, true };
         *((bool *)&kit->result.marks + gates[i] / sizeof(bool)) = false;
         kit->result.outcome = i % 2 ? KG_DEFERRED : KG_RAN;
-        assert_false(kg_verdict_decide(&kit->result, &kit->golden, &kit->policy));
+        assert_false(decide(kit, &kit->golden));
         assert_int_equal(kit->result.verdict, KG_FAIL);
     }
     free(kit);
@@ -283,7 +291,7 @@ static void impossible_and_unusable_times_are_errors(void **state)
     const double unusable[] = { 0, -1, NAN, INFINITY };
     for (size_t i = 0; i < sizeof unusable / sizeof *unusable; i++) {
         kit->result.blocks[1].p50_us = unusable[i];
-        assert_false(kg_verdict_decide(&kit->result, &kit->golden, &kit->policy));
+        assert_false(decide(kit, &kit->golden));
         assert_int_equal(kit->result.verdict, KG_ERROR);
     }
     set_blocks(kit, 3, 25, 50);
@@ -296,10 +304,10 @@ static void right_but_not_timed_passes(void **state)
 {
     (void)state;
     struct kit *kit = kit_new(KG_CUDA);
-    kit->policy.timed = false;
+    kit->result.of.policy.timed = false;
     decided(kit, &kit->golden, KG_PASS, false, "right; not timed");
     decided(kit, NULL, KG_PASS, false, "right; not timed");
-    kit->policy.timed = true;
+    kit->result.of.policy.timed = true;
     kit->result.outcome = KG_DEFERRED;
     (void)strcpy(kit->result.note, "time: see suite/shape/s0/fast");
     decided(kit, NULL, KG_PASS, false, "right; time: see suite/shape/s0/fast");
@@ -315,8 +323,7 @@ static void without_a_comparable_golden_ungated(void **state)
     decided(kit, &kit->golden, KG_UNGATED, false,
             "stale: the golden was timed by graph, cold L2, windows of 200 us, irwin-hall-8; "
             "this run by graph, warm L2, windows of 200 us, irwin-hall-8");
-    (void)strcpy(kit->policy.contract.timer, "event");
-    kit->policy.contract.window_us = 0;
+    kit->result.of.policy.timer = KG_TIMER_EVENT;
     decided(kit, &kit->golden, KG_UNGATED, false,
             "stale: the golden was timed by graph, cold L2, windows of 200 us, irwin-hall-8; "
             "this run by event, warm L2, single calls, irwin-hall-8");
@@ -391,13 +398,13 @@ static void anchor_ten_per_cent_slower_excuses_nothing(void **state)
     free(kit);
 
     kit = kit_new(KG_CPU);
-    kit->policy.threshold_pct = 5;
+    kit->result.of.policy.threshold_pct = 5;
     set_blocks(kit, 3, 27.5, 55);
     decided(kit, &kit->golden, KG_UNSURE, true,
             "p50 27.5 us, golden 25.0 us (ratio to the anchor +0.0% ±1.3, threshold 5%); the anchor itself reads "
             "+10%: this machine is slower, or both are; --against tells");
     set_blocks(kit, 3, 26.4, 55); /* +5.6%, FAST by its ratio */
-    kit->policy.threshold_pct = 3.5;
+    kit->result.of.policy.threshold_pct = 3.5;
     verdict_is(kit, KG_UNSURE, true);
     set_blocks(kit, 8, 26.4, 55);
     verdict_is(kit, KG_UNSURE, false);
@@ -415,15 +422,15 @@ static void slower_anchor_never_passes_a_slower_case(void **state)
                 struct kit *kit = kit_new(KG_CUDA);
                 kit->golden.quantity = KG_QUANTITY_RATIO;
                 kit->golden.best.p50_us = 25;
-                kit->policy.threshold_pct = threshold_pct;
-                kit->policy.creep_pct = 1000;
+                kit->result.of.policy.threshold_pct = threshold_pct;
+                kit->result.of.policy.creep_pct = 1000;
                 if (noisy) { /* an anchor of 46, 50 and 54 us; a case as unsteady, so that the ratio is not */
                     kit->golden.blocks_us[0] = 23;
                     kit->golden.blocks_us[2] = 27;
                 }
                 set_blocks(kit, 3, 25 * (1 + slower_pct / 100), 55);
                 add_blocks(kit, 6, 25 * (1 + slower_pct / 100), 55);
-                (void)kg_verdict_decide(&kit->result, &kit->golden, &kit->policy);
+                (void)decide(kit, &kit->golden);
                 assert_int_equal(kit->result.judgement.quantity, KG_QUANTITY_RAW);
                 if (kit->result.verdict != KG_SLOW && !(noisy && kit->result.verdict == KG_UNSURE))
                     fail_msg("+%g%% over %g%%: %s", slower_pct, threshold_pct, kg_verdict_name(kit->result.verdict));
@@ -437,7 +444,7 @@ static void anchor_moves_within_its_noise(void **state)
     (void)state;
     struct kit *kit = kit_new(KG_CUDA);
     kit->golden.quantity = KG_QUANTITY_RATIO;
-    kit->policy.threshold_pct = 1;
+    kit->result.of.policy.threshold_pct = 1;
     const double us[] = { 24.6, 25, 25.4 }; /* and the anchor with it: 3.2% */
     memcpy(kit->golden.blocks_us, us, sizeof us);
     set_blocks(kit, 3, 25.6, 51.2);
@@ -467,7 +474,7 @@ static void another_card_judges_by_ratio(void **state)
 {
     (void)state;
     struct kit *kit = kit_new(KG_CUDA);
-    kit->policy.device_uuid = "GPU-2";
+    kit->device_uuid = "GPU-2";
     kit->golden.best.p50_us = 20; /* of the other card: its ratio counts */
     set_blocks(kit, 3, 27, 54);
     decided(kit, &kit->golden, KG_PASS, false,
@@ -475,12 +482,13 @@ static void another_card_judges_by_ratio(void **state)
             "golden of another card, --against is the sharp tool");
     set_blocks(kit, 9, 28.08, 54);
     verdict_is(kit, KG_SLOW, false);
-    kit->policy.threshold_pct = 0.5; /* cards differ by more: so much is the least, as threshold and as floor */
+    kit->result.of.policy.threshold_pct =
+        0.5; /* cards differ by more: so much is the least, as threshold and as floor */
     verdict_is(kit, KG_SLOW, false);
     assert_true(kit->result.judgement.threshold_pct == 1.5 && kit->result.judgement.floor_pct == 1.5);
     set_blocks(kit, 6, 27.43, 54);
     verdict_is(kit, KG_UNSURE, true); /* +1.6% ±0.3 */
-    kit->policy.threshold_pct = 2;
+    kit->result.of.policy.threshold_pct = 2;
     set_blocks(kit, 6, 28.08, 54);
     kit->golden.floor_pct = 6;
     verdict_is(kit, KG_UNSURE, true);
@@ -494,7 +502,7 @@ static void another_card_judges_by_ratio(void **state)
             "judged by p50: the golden has no anchor; golden of another card, --against is the sharp tool");
     set_blocks(kit, 3, 27, 0);
     verdict_is(kit, KG_PASS, false);
-    kit->policy.device_uuid = NULL; /* not known is another */
+    kit->device_uuid = NULL; /* not known is another */
     verdict_is(kit, KG_PASS, false);
     free(kit);
 }
@@ -513,13 +521,13 @@ static void cpu_is_judged_by_ratio(void **state)
     assert_int_equal(kit->result.judgement.quantity, KG_QUANTITY_RATIO);
     set_blocks(kit, 9, 60, 100);
     verdict_is(kit, KG_SLOW, false);
-    kit->policy.device_uuid = "another";
+    kit->device_uuid = "another";
     set_blocks(kit, 3, 50, 100); /* half the speed of the golden's machine, the ratio the same */
     verdict_is(kit, KG_PASS, false);
     (void)strcpy(kit->result.anchor_identity, "code 9");
     decided(kit, &kit->golden, KG_UNGATED, false,
             "the golden of another card can be compared by ratio only, and the anchor's code changed since the golden");
-    kit->policy.device_uuid = "GPU-1";
+    kit->device_uuid = "GPU-1";
     decided(kit, &kit->golden, KG_UNGATED, false,
             "a CPU's time can be compared by ratio only, and the anchor's code changed since the golden");
     kit->golden.anchor[0] = 0; /* the anchor itself */
@@ -605,7 +613,7 @@ static void creep_over_the_best_of_another_card(void **state)
     (void)strcpy(kit->golden.provenance.uuid, "GPU-2");
     kit->golden.best.ratio = 0.5 / 1.07;
     kit->golden.best.p50_us = 20;
-    kit->policy.device_uuid = "GPU-2";
+    kit->device_uuid = "GPU-2";
     set_blocks(kit, 3, 25, 50);
     decided(kit, &kit->golden, KG_UNSURE, true,
             "p50 25.0 us, golden 25.0 us (+0.0% ±0.3, threshold 2%); +7.0% ±0.4 over the best, a ratio of 0.4673 at "
@@ -616,11 +624,11 @@ static void creep_over_the_best_of_another_card(void **state)
             "0123456789ab of 2025-01-02 on another card, creep budget 5%, same code as the golden: environment");
     kit->golden.best.p50_us = 30;
     verdict_is(kit, KG_SLOW, false);
-    kit->policy.device_uuid = "GPU-3"; /* of neither */
+    kit->device_uuid = "GPU-3"; /* of neither */
     verdict_is(kit, KG_SLOW, false);
     kit->golden.best.ratio = 0.5 / 1.04;
     verdict_is(kit, KG_PASS, false);
-    kit->policy.device_uuid = "GPU-1"; /* the best's */
+    kit->device_uuid = "GPU-1"; /* the best's */
     kit->golden.best.p50_us = 23.364;
     decided(kit, &kit->golden, KG_SLOW, false,
             "p50 25.0 us, golden 25.0 us (ratio to the anchor +0.0% ±0.3, threshold 2%); +7.0% ±0.2 over the best, "
@@ -637,7 +645,7 @@ static void budget_on_another_card(void **state)
     (void)state;
     struct kit *kit = kit_new(KG_CUDA);
     (void)strcpy(kit->golden.best.uuid, "GPU-2");
-    kit->policy.creep_pct = 0.5;
+    kit->result.of.policy.creep_pct = 0.5;
     kit->golden.best.ratio = 0.5 / 1.047;
     set_blocks(kit, 9, 25, 50);
     verdict_is(kit, KG_PASS, false);
@@ -645,7 +653,7 @@ static void budget_on_another_card(void **state)
     decided(kit, &kit->golden, KG_SLOW, false,
             "p50 25.0 us, golden 25.0 us (+0.0% ±0.3, threshold 2%); +6.0% ±0.2 over the best, a ratio of 0.4717 at "
             "0123456789ab of 2025-01-02 on another card, creep budget 5%, same code as the golden: environment");
-    kit->policy.machine_floor_pct[KG_QUANTITY_RATIO] = 7;
+    kit->floor.floor_pct[KG_QUANTITY_RATIO] = 7;
     verdict_is(kit, KG_PASS, false);
     kit->golden.best.ratio = 0.5 / 1.08;
     verdict_is(kit, KG_SLOW, false);
@@ -694,7 +702,7 @@ static void a_suite_holds_to_its_best(void **state)
 {
     (void)state;
     struct kit *kit = kit_new(KG_CUDA);
-    kit->policy.creep_pct = 2;
+    kit->result.of.policy.creep_pct = 2;
     kit->golden.best.p50_us = 25 / 1.018;
     set_blocks(kit, 9, 25, 50);
     verdict_is(kit, KG_PASS, false);
@@ -711,7 +719,7 @@ static void a_suite_holds_to_its_best(void **state)
     set_blocks(kit, 3, 25.3, 50); /* one slow set of rounds, then as ever: no SLOW */
     add_blocks(kit, 6, 24.8, 50);
     verdict_is(kit, KG_PASS, false);
-    kit->policy.creep_pct = 5;
+    kit->result.of.policy.creep_pct = 5;
     set_blocks(kit, 9, 25.3, 50);
     verdict_is(kit, KG_PASS, false);
     free(kit);
@@ -722,9 +730,9 @@ static void a_budget_is_no_finer_than_the_noise(void **state)
 {
     (void)state;
     struct kit *kit = kit_new(KG_CUDA);
-    kit->policy.creep_pct = 2;
-    kit->policy.threshold_pct = 5;
-    kit->policy.machine_floor_pct[KG_QUANTITY_RAW] = 4;
+    kit->result.of.policy.creep_pct = 2;
+    kit->result.of.policy.threshold_pct = 5;
+    kit->floor.floor_pct[KG_QUANTITY_RAW] = 4;
     kit->golden.best.p50_us = 25 / 1.035;
     set_blocks(kit, 9, 25, 50);
     decided(kit, &kit->golden, KG_PASS, false, "p50 25.0 us, golden 25.0 us (+0.0% ±0.3, threshold 5%)");
@@ -741,7 +749,7 @@ static void baseline_judges_without_a_golden(void **state)
 {
     (void)state;
     struct kit *kit = kit_new(KG_CUDA);
-    kit->policy.against = true;
+    kit->result.of.policy.against = true;
     kit->golden.best.p50_us = 10; /* goldens are not asked, not even for creep */
     (void)strcpy(kit->golden.contract.l2, "cold");
     (void)strcpy(kit->result.baseline_identity, "code 1");
@@ -780,8 +788,9 @@ static void baseline_prior_by_class(void **state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct kit *kit = kit_new(rows[i].kind);
-        kit->policy.against = true;
-        kit->policy.is_cpu_anchor = rows[i].kind == KG_CPU; /* beside another build it is a case like any other */
+        kit->result.of.policy.against = true;
+        kit->result.of.policy.is_cpu_anchor =
+            rows[i].kind == KG_CPU; /* beside another build it is a case like any other */
         set_baseline(kit, 3, rows[i].baseline_us, rows[i].baseline_us);
         verdict_is(kit, KG_PASS, false);
         assert_true(fabs(kit->result.judgement.margin_pct - 100 * sinh(1.747698330 * rows[i].sd)) < 1e-6);
@@ -795,27 +804,35 @@ static void machine_noise_is_used(void **state)
 {
     (void)state;
     struct kit *kit = kit_new(KG_CUDA);
-    kit->policy.against = true;
-    kit->policy.machine_prior[KG_QUANTITY_AGAINST] = (struct kg_prior){ .sd = 0.004, .blocks = 10 };
-    kit->policy.machine_floor_pct[KG_QUANTITY_AGAINST] = 1.2;
+    kit->result.of.policy.against = true;
+    kit->floor.sd[KG_QUANTITY_AGAINST] = 0.004;
+    kit->floor.n_blocks = 11;
+    kit->floor.floor_pct[KG_QUANTITY_AGAINST] = 1.2;
     set_baseline(kit, 3, 25.3, 25); /* qt(0.995, 12) = 3.0545396; sd sqrt(10 / 12 / 3) = 0.0021082, so 0.64% */
     decided(kit, NULL, KG_PASS, false, "p50 25.3 us, baseline 25.0 us (+1.2% ±0.7, threshold 2%)");
     assert_true(kit->result.judgement.floor_pct == 1.2);
-    kit->policy.threshold_pct = 1.1;
+    kit->result.of.policy.threshold_pct = 1.1;
     decided(kit, NULL, KG_UNGATED, false,
             "threshold 1.1% is under this machine's floor of 1.2% for this case (kgate selfcheck)");
     assert_false(kit->result.judgement.judged);
 
-    kit->policy.against = false; /* of p50 it says nothing */
+    kit->result.of.policy.against = false; /* of p50 it says nothing */
     set_blocks(kit, 3, 25, 50);
     verdict_is(kit, KG_PASS, false);
     assert_true(kit->result.judgement.floor_pct == 0.2);
-    kit->policy.machine_prior[KG_QUANTITY_RAW] = (struct kg_prior){ .sd = 0.003, .blocks = 10 };
-    kit->policy.machine_floor_pct[KG_QUANTITY_RAW] = 0.6;
+    kit->floor.sd[KG_QUANTITY_RAW] = 0.003;
+    kit->floor.n_blocks = 11;
+    kit->floor.floor_pct[KG_QUANTITY_RAW] = 0.6;
     verdict_is(kit, KG_PASS, false); /* 3.0545396 0.003 sqrt(10 / 12 (1 / 3 + 1 / 3)) */
     assert_true(fabs(kit->result.judgement.margin_pct - 100 * sinh(3.0545396 * 0.003 * sqrt(10 / 18.0))) < 1e-6);
     assert_true(kit->result.judgement.floor_pct == 0.6);
-    kit->policy.threshold_pct = 0.5;
+    kit->floor.n_blocks = 13;
+    verdict_is(kit, KG_PASS, false);
+    const double margin_pct = kit->result.judgement.margin_pct;
+    kit->floor.n_blocks = 300; /* however much was seen then, what is seen now counts */
+    verdict_is(kit, KG_PASS, false);
+    assert_true(kit->result.judgement.margin_pct == margin_pct);
+    kit->result.of.policy.threshold_pct = 0.5;
     verdict_is(kit, KG_UNGATED, false);
     free(kit);
 }
@@ -825,8 +842,9 @@ static void the_larger_noise_is_used(void **state)
 {
     (void)state;
     struct kit *kit = kit_new(KG_CUDA);
-    kit->policy.machine_prior[KG_QUANTITY_RAW] = (struct kg_prior){ .sd = 0.0002, .blocks = 10 };
-    kit->policy.machine_floor_pct[KG_QUANTITY_RAW] = 0.04;
+    kit->floor.sd[KG_QUANTITY_RAW] = 0.0002;
+    kit->floor.n_blocks = 11;
+    kit->floor.floor_pct[KG_QUANTITY_RAW] = 0.04;
     verdict_is(kit, KG_PASS, false);
     assert_true(fabs(kit->result.judgement.margin_pct - 100 * sinh(4.604094871 * log(1.002) / 2 * sqrt(1 / 3.0))) <
                 1e-6);
@@ -856,7 +874,7 @@ static void new_case_is_gated_for_being_right(void **state)
 {
     (void)state;
     struct kit *kit = kit_new(KG_CUDA);
-    kit->policy.against = true;
+    kit->result.of.policy.against = true;
     kit->result.is_new = true;
     set_blocks(kit, 0, 0, 0);
     decided(kit, NULL, KG_PASS, false, "right; new, the baseline has no such case");
@@ -875,15 +893,15 @@ static void expected_failures(void **state)
 {
     (void)state;
     struct kit *kit = kit_new(KG_CUDA);
-    kit->policy.xfail = "bug 7";
+    kit->result.of.policy.xfail = "bug 7";
     decided(kit, &kit->golden, KG_XPASS, false,
             "must fail (bug 7), but is PASS: p50 25.0 us, golden 25.0 us (+0.0% ±0.3, threshold 2%)");
     decided(kit, NULL, KG_XPASS, false, "must fail (bug 7), but is UNGATED: right; no golden on this architecture");
     set_blocks(kit, 2, 25, 50);
-    assert_true(kg_verdict_decide(&kit->result, &kit->golden, &kit->policy)); /* doubt, and more could decide it */
+    assert_true(decide(kit, &kit->golden)); /* doubt, and more could decide it */
     assert_int_equal(kit->result.verdict, KG_XPASS);
     set_blocks(kit, 9, 26, 50);
-    assert_false(kg_verdict_decide(&kit->result, &kit->golden, &kit->policy));
+    assert_false(decide(kit, &kit->golden));
     assert_int_equal(kit->result.verdict, KG_XFAIL);
     kit->result.marks.rel_l2 = false;
     kit->result.comparison.rel_l2 = 1;
@@ -893,7 +911,7 @@ static void expected_failures(void **state)
     decided(kit, NULL, KG_XFAIL, false, "must fail (bug 7), and does: why");
     kit->result.outcome = KG_SKIPPED;
     decided(kit, NULL, KG_SKIP, false, "why");
-    assert_false(kg_verdict_decide(&kit->result, &kit->golden, &kit->policy));
+    assert_false(decide(kit, &kit->golden));
     assert_int_equal(kit->result.verdict, KG_LOST);
     free(kit);
 }
@@ -905,8 +923,8 @@ static void long_notes_are_cut(void **state)
     struct kit *kit = kit_new(KG_CUDA);
     memset(kit->result.note, 'x', sizeof kit->result.note - 1);
     kit->result.outcome = KG_BROKEN;
-    kit->policy.xfail = "bug 7";
-    assert_false(kg_verdict_decide(&kit->result, NULL, &kit->policy));
+    kit->result.of.policy.xfail = "bug 7";
+    assert_false(decide(kit, NULL));
     assert_int_equal(strlen(kit->result.reason), sizeof kit->result.reason - 1);
     free(kit);
 }
@@ -949,6 +967,40 @@ static void statuses(void **state)
     assert_int_equal(kg_verdict_status(many, false), 1); /* never a count */
 }
 
+static void stopped(struct kit *kit, bool failed_fast, enum kg_verdict verdict, const char *reason)
+{
+    const struct kg_expectation expectation = {
+        .golden = &kit->golden, .device_uuid = "GPU-1", .stopped = "interrupted", .failed_fast = failed_fast
+    };
+    (void)kg_verdict_decide(&kit->result, &expectation);
+    assert_int_equal(kit->result.verdict, verdict);
+    assert_int_equal(kit->result.stopped, verdict == KG_UNSURE);
+    assert_string_equal(kit->result.reason, reason);
+}
+
+/* What is known of a case that the run did not get through does not decide it; what was decided stays. */
+static void a_run_that_stopped(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    stopped(kit, false, KG_PASS, "p50 25.0 us, golden 25.0 us (+0.0% ±0.3, threshold 2%)");
+    set_blocks(kit, 3, 26, 50);
+    stopped(
+        kit, false, KG_UNSURE,
+        "the run was stopped (interrupted) before its time was decided; so far: a first set of 3 rounds read +4.0%, "
+        "to be confirmed: p50 26.0 us, golden 25.0 us (+4.0% ±0.3, threshold 2%)");
+    stopped(kit, true, KG_SKIP, "right; not timed: --fail-fast stopped the run");
+    kit->result.n_blocks = 0;
+    stopped(kit, false, KG_UNSURE, "the run was stopped (interrupted) before its time was measured; right");
+    kit->result.compared = false;
+    stopped(kit, false, KG_UNSURE, "the run was stopped (interrupted) before its output was compared");
+    stopped(kit, true, KG_SKIP, "not run: --fail-fast stopped the run");
+    kit->result.outcome = KG_BROKEN;
+    (void)strcpy(kit->result.note, "died");
+    stopped(kit, true, KG_ERROR, "died");
+    free(kit);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -985,6 +1037,7 @@ int main(void)
         cmocka_unit_test(new_case_is_gated_for_being_right),
         cmocka_unit_test(expected_failures),
         cmocka_unit_test(long_notes_are_cut),
+        cmocka_unit_test(a_run_that_stopped),
         cmocka_unit_test(statuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -190,7 +190,7 @@ static const kg_backend backend = { .name = "fake", .launch = launch };
 static struct kg_buffers sets[MAX_SETS];
 static struct fake_kernel kernel, anchor_kernel, baseline_kernel, planted_kernel;
 static struct kg_prepared prepared, anchor, baseline, planted;
-static struct kg_timing timing;
+static struct kg_policy policy;
 
 static struct kg_prepared prepared_of(struct fake_kernel *its_kernel, int n_sets, bool rotates)
 {
@@ -218,7 +218,7 @@ static int device_new(void **state)
     anchor = prepared_of(&anchor_kernel, 4, false);
     baseline = prepared_of(&baseline_kernel, 4, false);
     planted = prepared_of(&planted_kernel, 4, false);
-    timing = (struct kg_timing){ .timer = KG_TIMER_GRAPH, .window_us = 200, .arm_us = 10e3, .threshold_pct = 2 };
+    policy = (struct kg_policy){ .timer = KG_TIMER_GRAPH, .window_us = 200, .arm_us = 10e3, .threshold_pct = 2 };
     return 0;
 }
 
@@ -228,7 +228,7 @@ static struct kg_block measured_with(struct kg_prepared *its_baseline, struct kg
     struct kg_block block = { 0 };
     kg_error error = { 0 };
     struct kg_prepared *const all[KG_ARMS] = { &prepared, its_baseline, its_anchor, its_planted };
-    if (kg_measure_block(&fake.base, all, planted_pct, &timing, 11, NULL, &block, &error))
+    if (kg_measure_block(&fake.base, all, planted_pct, &policy, 11, NULL, &block, &error))
         fail_msg("not measured: %s", error.text);
     assert_int_equal(fake.n_windows, 0);
     assert_int_equal(fake.n_in_flight, 0);
@@ -332,7 +332,7 @@ static void an_interlude_may_replay_the_case(void **state)
     struct kg_block block = { 0 };
     kg_error error = { 0 };
     interlude_says = KG_OK;
-    assert_int_equal(kg_measure_block(&fake.base, all, 0, &timing, 11, &interlude, &block, &error), KG_OK);
+    assert_int_equal(kg_measure_block(&fake.base, all, 0, &policy, 11, &interlude, &block, &error), KG_OK);
     assert_int_equal(fake.n_ran - ran_before, 6);
     for (int i = 0; i < 6; i++) {
         const struct ran *ran = &fake.ran[ran_before + i];
@@ -346,7 +346,7 @@ static void an_interlude_may_replay_the_case(void **state)
     interlude_says = KG_EDEVICE;
     fake.n_states = 0;
     block = (struct kg_block){ 0 };
-    assert_int_equal(kg_measure_block(&fake.base, all, 0, &timing, 11, &interlude, &block, &error), KG_EDEVICE);
+    assert_int_equal(kg_measure_block(&fake.base, all, 0, &policy, 11, &interlude, &block, &error), KG_EDEVICE);
     assert_string_equal(error.text, "no more");
     assert_int_equal(fake.n_ran, ran_before);
     assert_int_equal(fake.n_windows, 0);
@@ -376,7 +376,7 @@ static void the_seed_makes_the_order(void **state)
         (void)device_new(NULL);
         struct kg_block block = { 0 };
         struct kg_prepared *const all[KG_ARMS] = { [KG_ARM_CASE] = &prepared, [KG_ARM_ANCHOR] = &anchor };
-        assert_int_equal(kg_measure_block(&fake.base, all, 0, &timing, i < 2 ? 11 : 12, NULL, &block, NULL), KG_OK);
+        assert_int_equal(kg_measure_block(&fake.base, all, 0, &policy, i < 2 ? 11 : 12, NULL, &block, NULL), KG_OK);
         for (int pair = 0; pair < 48; pair++)
             first[i > 0][pair] = fake.ran[fake.n_ran - 96 + 2 * pair].kernel == &anchor_kernel;
         block_free(&block);
@@ -392,7 +392,7 @@ static void the_device_does_not_wait(void **state)
 {
     (void)state;
     fake.base.device.kind = KG_CUDA;
-    timing.arm_us = 30e3; /* 148 pairs, five batches */
+    policy.arm_us = 30e3; /* 148 pairs, five batches */
     struct kg_block block = measured(&anchor);
     int first = fake.n_ran - 2 * (int)block.n_samples;
     assert_int_equal(block.n_samples, 148);
@@ -506,7 +506,7 @@ static size_t samples_of(enum kg_device_kind kind, double scatter, struct kg_pre
     struct kg_block block = { 0 };
     kg_error error = { 0 };
     struct kg_prepared *const all[KG_ARMS] = { &prepared, its_baseline, NULL, NULL };
-    assert_int_equal(kg_measure_block(&fake.base, all, 0, &timing, 11, NULL, &block, &error), KG_OK);
+    assert_int_equal(kg_measure_block(&fake.base, all, 0, &policy, 11, NULL, &block, &error), KG_OK);
     assert_true(!its_baseline || block.n_baseline_samples == block.n_samples);
     block_free(&block);
     return block.n_samples;
@@ -536,7 +536,7 @@ static void one_sample_a_set_is_not_precise(void **state)
         fake.scatter = i ? 0.03 : 0;
         kernel.cost_us = baseline_kernel.cost_us = 300;
         prepared.n_ring = baseline.n_ring = 32;
-        timing.arm_us = 10e3;
+        policy.arm_us = 10e3;
         struct kg_block block = measured_with(&baseline, NULL, NULL, 0);
         samples[i] = block.n_samples;
         block_free(&block);
@@ -580,7 +580,7 @@ static void a_planted_lane_is_slower_by_that(void **state)
     struct kg_block block = { 0 };
     kg_error error = { 0 };
     struct kg_prepared *const all[KG_ARMS] = { &prepared, &baseline, NULL, &planted };
-    assert_int_equal(kg_measure_block(&fake.base, all, 3, &timing, 11, NULL, &block, &error), KG_EDEVICE);
+    assert_int_equal(kg_measure_block(&fake.base, all, 3, &policy, 11, NULL, &block, &error), KG_EDEVICE);
     assert_string_equal(error.text, "a planted spin of 20.1 us took no time");
     assert_int_equal(fake.n_windows, 0);
     (void)device_new(NULL);
@@ -620,7 +620,7 @@ static void planted_on_the_cpu(void **state)
     kg_error error = { 0 };
     struct kg_block block = { 0 };
     assert_int_equal(kg_device_open(KG_CPU, 0, &cpu, &error), KG_OK);
-    assert_int_equal(kg_measure_block(cpu, all, 50, &timing, 5, NULL, &block, &error), KG_OK);
+    assert_int_equal(kg_measure_block(cpu, all, 50, &policy, 5, NULL, &block, &error), KG_OK);
     print_message("planted 50%%: read %.2f%%; a copy: %+.2f%%; busy %.1f of %.1f ms\n", 100 * expm1(block.log_planted),
                   100 * expm1(block.log_against), 1e-3 * block.busy_us, 1e-3 * block.span_us);
     assert_true(block.log_planted > log(1.35) && block.log_planted < log(1.65));
@@ -670,7 +670,7 @@ static void kernels_too_fast_and_too_slow(void **state)
     (void)state;
     fake.base.device.kind = KG_CUDA; /* captured, so that not every call of every window is made */
     kernel.cost_us = 1e-4;
-    timing.arm_us = 20e3;
+    policy.arm_us = 20e3;
     struct kg_block block = measured(NULL);
     assert_int_equal(block.calls, 20000);
     assert_int_equal(block.n_samples, 512);
@@ -727,7 +727,7 @@ static double warm_up_us(const struct kg_block *block)
 static void warms_up_until_it_stands_still(void **state)
 {
     (void)state;
-    timing.window_us = 50; /* a batch takes 1.6 ms, and one runs on after the last look */
+    policy.window_us = 50; /* a batch takes 1.6 ms, and one runs on after the last look */
     struct kg_block block = measured(&anchor);
     assert_true(warm_up_us(&block) > 20e3 && warm_up_us(&block) < 27e3); /* still from the start: 20 ms suffice */
     block_free(&block);
@@ -743,9 +743,9 @@ static void warms_up_until_it_stands_still(void **state)
 static void events_time_single_calls(void **state)
 {
     (void)state;
-    timing.timer = KG_TIMER_EVENT;
-    timing.warmup = 100;
-    timing.samples = 131;
+    policy.timer = KG_TIMER_EVENT;
+    policy.warmup = 100;
+    policy.samples = 131;
     fake.drift_us = 0.01;
     prepared = prepared_of(&kernel, 5, true);
     struct kg_block block = measured_with(NULL, &anchor, &planted, 3); /* which are not used */
@@ -762,9 +762,9 @@ static void events_time_single_calls(void **state)
     assert_true(near(block.p50_us, 3 + 0.01 * 165));
     block_free(&block);
     (void)device_new(NULL);
-    timing.timer = KG_TIMER_EVENT;
-    timing.warmup = 1000; /* more than are timed */
-    timing.samples = 600;
+    policy.timer = KG_TIMER_EVENT;
+    policy.warmup = 1000; /* more than are timed */
+    policy.samples = 600;
     block = measured_with(&baseline, NULL, NULL, 0);
     assert_int_equal(fake.n_ran, 2 * 1600);
     assert_int_equal(block.n_baseline_samples, 600);
@@ -786,10 +786,10 @@ static void every_failure_is_clean(void **state)
             kg_error error = { 0 };
             (void)device_new(NULL);
             fake.fail_after = after;
-            timing.timer = event ? KG_TIMER_EVENT : KG_TIMER_GRAPH;
-            timing.samples = timing.warmup = 200;
+            policy.timer = event ? KG_TIMER_EVENT : KG_TIMER_GRAPH;
+            policy.samples = policy.warmup = 200;
             struct kg_prepared *const all[KG_ARMS] = { &prepared, &baseline, &anchor, &planted };
-            status = kg_measure_block(&fake.base, all, 1, &timing, 1, NULL, &block, &error);
+            status = kg_measure_block(&fake.base, all, 1, &policy, 1, NULL, &block, &error);
             assert_int_equal(fake.n_windows, 0);
             if (status == KG_OK) {
                 block_free(&block);

@@ -53,6 +53,18 @@ static int session_free(void **state)
     return 0;
 }
 
+static struct kg_policy policy_of(struct kg_result *r)
+{
+    kg_session_resolve_policy(&session, r);
+    return r->of.policy;
+}
+
+static struct kg_contract contract_of(struct kg_result *r)
+{
+    const struct kg_policy policy = policy_of(r);
+    return kg_policy_contract(&policy);
+}
+
 static struct kg_result *add(const kg_suite *suite, size_t ordinal, uint64_t seed, const kg_backend *backend)
 {
     static const char *const shapes[] = { "a", "b", "c", "d", "e", "f", "g", "h" };
@@ -65,6 +77,7 @@ static struct kg_result *add(const kg_suite *suite, size_t ordinal, uint64_t see
                               .kind = backend->device,
                               .shape_ordinal = ordinal };
     kg_case_id(&r->of, r->id, sizeof r->id);
+    kg_session_resolve_policy(&session, r);
     snprintf(r->backend, sizeof r->backend, "%s", backend->name);
     r->outcome = KG_RAN;
     r->compared = true;
@@ -208,6 +221,8 @@ static void nothing_where_time_is_off(void **state)
     assert_int_equal(results[1].outcome, KG_RAN);
     add_four(1);
     options.no_time = true;
+    for (size_t i = 0; i < session.n_results; i++)
+        kg_session_resolve_policy(&session, &results[i]);
     chosen("------");
     assert_int_equal(results[4].outcome, KG_RAN);
 }
@@ -299,6 +314,11 @@ static void a_timed_case_takes_what_ran(void **state)
 
 /* ---- correctness ------------------------------------------------------------------------------------------- */
 
+static const struct kg_golden *golden_for(const struct kg_result *r)
+{
+    return kg_session_expectation(&session, r).golden;
+}
+
 static void correctness_takes_all_that_can_run(void **state)
 {
     static struct kg_golden golden = { .key = "speed/a/plain", .pin = "engine 3" };
@@ -318,12 +338,12 @@ static void correctness_takes_all_that_can_run(void **state)
         assert_true(room[i].check && !room[i].time);
         assert_string_equal(room[i].pin, i ? "engine 3" : "");
     }
-    assert_ptr_equal(kg_schedule_golden(&session, &r[1]), &golden);
-    assert_null(kg_schedule_golden(&session, &r[0]));
+    assert_ptr_equal(golden_for(&r[1]), &golden);
+    assert_null(golden_for(&r[0]));
     r[1].outcome = KG_ABSENT;
-    assert_null(kg_schedule_golden(&session, &r[1]));
+    assert_null(golden_for(&r[1]));
     snprintf(r[0].backend, sizeof r[0].backend, "plain"); /* a chooser that became `plain` is judged by its golden */
-    assert_ptr_equal(kg_schedule_golden(&session, &r[0]), &golden);
+    assert_ptr_equal(golden_for(&r[0]), &golden);
 }
 
 static void a_job_takes_the_runs_settings(void **state)
@@ -334,7 +354,6 @@ static void a_job_takes_the_runs_settings(void **state)
     options.n_library_paths = 1;
     options.knobs = knobs;
     options.n_knobs = 2;
-    options.timing.samples = 17;
     session.device.kind = KG_CUDA;
     session.device.index = 3;
     snprintf(session.module.path, sizeof session.module.path, "a/module.so");
@@ -342,7 +361,6 @@ static void a_job_takes_the_runs_settings(void **state)
     struct kg_job job = kg_schedule_job(&session);
     assert_true(job.kind == KG_CUDA && job.device == 3 && job.n_cases == 0);
     assert_true(job.library_paths == paths && job.n_library_paths == 1 && job.knobs == knobs && job.n_knobs == 2);
-    assert_int_equal(job.timing.samples, 17);
     assert_string_equal(job.module, "a/module.so");
     assert_string_equal(job.baseline, "");
     assert_true(job.anchors);
@@ -387,7 +405,7 @@ static void a_job_against_has_both_builds(void **state)
         assert_ptr_equal(room[i].of.suite, i < 2 ? &speed : &theirs);
         assert_int_equal(room[i].is_new, i == 2);
         assert_string_equal(room[i].pin, i == 1 ? "engine 3" : "");
-        assert_null(kg_schedule_golden(&session, &results[i])); /* pins, and judges nothing */
+        assert_null(golden_for(&results[i])); /* pins, and judges nothing */
     }
     snprintf(results[0].baseline_pin, sizeof results[0].baseline_pin, "engine 4");
     chosen("tt-");
@@ -409,11 +427,11 @@ static void a_policy_against_is_the_baselines(void **state)
     struct kg_pair pair = { .candidate = r->of };
     pair.candidate.suite = &untimed;
     session.pairs = (struct kg_pairs){ .items = &pair, .count = 1 };
-    struct kg_policy policy = kg_schedule_policy(&session, r);
+    struct kg_policy policy = policy_of(r);
     assert_true(policy.against && policy.timed && policy.threshold_pct == 12);
     r->is_new = true;
-    assert_false(kg_schedule_policy(&session, r).timed);
-    assert_string_equal(kg_schedule_policy(&session, add(&speed, 1, 0, &fast)).xfail, "known");
+    assert_false(kg_result_is_timed(r));
+    assert_string_equal(policy_of(add(&speed, 1, 0, &fast)).xfail, "known");
 }
 
 /* ---- policy ------------------------------------------------------------------------------------------------ */
@@ -421,72 +439,68 @@ static void a_policy_against_is_the_baselines(void **state)
 static void policy_by_default(void **state)
 {
     (void)state;
-    struct kg_policy policy = kg_schedule_policy(&session, add(&speed, 0, 0, &fast));
-    assert_true(policy.threshold_pct == 2 && policy.creep_pct == 5);
-    assert_string_equal(policy.device_uuid, "GPU-1");
+    struct kg_result *r = add(&speed, 0, 0, &fast);
+    struct kg_policy policy = policy_of(r);
+    assert_true(policy.threshold_pct == KG_GPU_THRESHOLD_PCT && policy.creep_pct == KG_CREEP_PCT);
+    assert_string_equal(kg_session_expectation(&session, r).device_uuid, "GPU-1");
     assert_true(policy.max_blocks == KG_MAX_ROUNDS && policy.timed && !policy.is_cpu_anchor);
     assert_null(policy.xfail);
-    assert_string_equal(policy.contract.timer, "graph");
-    assert_string_equal(policy.contract.l2, "warm");
-    assert_string_equal(policy.contract.data, "irwin-hall-8");
-    assert_true(policy.contract.window_us == 200);
-    policy = kg_schedule_policy(&session, add(&speed, 0, 0, &tiles));
-    assert_true(policy.threshold_pct == 10 && policy.contract.window_us == 250 && !policy.is_cpu_anchor);
-    assert_true(kg_schedule_policy(&session, add(&speed, 0, 0, &loops)).is_cpu_anchor);
-    assert_string_equal(kg_schedule_policy(&session, add(&speed, 1, 0, &fast)).xfail, "known");
-    assert_false(kg_schedule_policy(&session, add(&untimed, 2, 0, &fast)).timed);
-    assert_false(kg_schedule_policy(&session, add(&speed, 3, 0, &prints)).timed);
+    assert_string_equal(contract_of(r).timer, "graph");
+    assert_string_equal(contract_of(r).l2, "warm");
+    assert_string_equal(contract_of(r).data, "irwin-hall-8");
+    assert_true(contract_of(r).window_us == 200);
+    policy = policy_of(add(&speed, 0, 0, &tiles));
+    assert_true(policy.threshold_pct == KG_CPU_THRESHOLD_PCT && policy.window_us == 250 && !policy.is_cpu_anchor);
+    assert_true(policy_of(add(&speed, 0, 0, &loops)).is_cpu_anchor);
+    assert_string_equal(policy_of(add(&speed, 1, 0, &fast)).xfail, "known");
+    assert_false(policy_of(add(&untimed, 2, 0, &fast)).timed);
+    assert_false(policy_of(add(&speed, 3, 0, &prints)).timed);
 }
 
 static void policy_of_the_suite_and_the_command_line(void **state)
 {
     (void)state;
     struct kg_result *gpu = add(&other, 0, 0, &fast), *cpu = add(&other, 0, 0, &tiles);
-    assert_true(kg_schedule_policy(&session, gpu).threshold_pct == 4);
-    assert_true(kg_schedule_policy(&session, cpu).threshold_pct == 12);
-    assert_true(kg_schedule_policy(&session, gpu).creep_pct == 1.5);
-    assert_string_equal(kg_schedule_policy(&session, gpu).contract.timer, "event");
-    assert_string_equal(kg_schedule_policy(&session, gpu).contract.l2, "cold");
-    assert_true(kg_schedule_policy(&session, gpu).contract.window_us == 0); /* one call, no window */
+    assert_true(policy_of(gpu).threshold_pct == 4);
+    assert_true(policy_of(cpu).threshold_pct == 12);
+    assert_true(policy_of(gpu).creep_pct == 1.5);
+    assert_string_equal(contract_of(gpu).timer, "event");
+    assert_string_equal(contract_of(gpu).l2, "cold");
+    assert_true(contract_of(gpu).window_us == 0); /* one call, no window */
     options.timing = (struct kg_timing_overrides){ KG_TIMER_GRAPH, KG_L2_WARM, 0, 3, 7.5 };
     options.rounds = 5;
     options.no_time = true;
-    struct kg_policy policy = kg_schedule_policy(&session, gpu);
+    struct kg_policy policy = policy_of(gpu);
     assert_true(policy.threshold_pct == 7.5 && policy.max_blocks == 5 && !policy.timed);
-    assert_true(kg_schedule_policy(&session, cpu).threshold_pct == 7.5);
-    assert_string_equal(policy.contract.timer, "graph");
-    assert_string_equal(policy.contract.l2, "warm");
+    assert_true(policy_of(cpu).threshold_pct == 7.5);
+    assert_string_equal(contract_of(gpu).timer, "graph");
+    assert_string_equal(contract_of(gpu).l2, "warm");
 }
 
 /* What selfcheck found of this case on this machine; of another case or contract it says nothing. */
-static void policy_of_the_machine(void **state)
+static void a_floor_of_this_machine(void **state)
 {
-    struct kg_floor floor = { .key = "speed/a/fast",
-                              .uuid = "GPU-1",
-                              .driver = "580",
-                              .n_blocks = 9,
-                              .sd = { 0.01, 0, 0.0002 },
-                              .floor_pct = { 2, 0, 0.05 } };
+    struct kg_floor floor = { .key = "speed/a/fast", .uuid = "GPU-1", .driver = "580", .n_blocks = 9 };
     (void)state;
     struct kg_result *r = add(&speed, 0, 0, &fast), *beside = add(&speed, 0, 0, &plain);
     snprintf(session.device.driver, sizeof session.device.driver, "580");
-    floor.contract = kg_schedule_policy(&session, r).contract;
+    floor.contract = contract_of(r);
     session.floors = (struct kg_floors){ .items = &floor, .count = 1 };
-    struct kg_policy policy = kg_schedule_policy(&session, r);
-    assert_true(policy.machine_prior[KG_QUANTITY_RAW].sd == 0.01 && policy.machine_prior[KG_QUANTITY_RAW].blocks == 8);
-    assert_true(policy.machine_prior[KG_QUANTITY_RATIO].blocks == 0 &&
-                policy.machine_floor_pct[KG_QUANTITY_RATIO] == 0);
-    assert_true(policy.machine_prior[KG_QUANTITY_AGAINST].sd == 0.0002);
-    assert_true(policy.machine_floor_pct[KG_QUANTITY_RAW] == 2 &&
-                policy.machine_floor_pct[KG_QUANTITY_AGAINST] == 0.05);
-    floor.n_blocks = 300; /* however much was seen then, what is seen now counts */
-    assert_true(kg_schedule_policy(&session, r).machine_prior[KG_QUANTITY_RAW].blocks == 12);
-    assert_true(kg_schedule_policy(&session, beside).machine_prior[KG_QUANTITY_RAW].blocks == 0);
+    assert_ptr_equal(kg_session_expectation(&session, r).floor, &floor);
+    assert_null(kg_session_expectation(&session, beside).floor);
     options.timing.l2 = KG_L2_COLD;
-    assert_true(kg_schedule_policy(&session, r).machine_floor_pct[KG_QUANTITY_RAW] == 0);
+    kg_session_resolve_policy(&session, r);
+    assert_null(kg_session_expectation(&session, r).floor);
 }
 
 /* ---- what is refused once the plan is known ------------------------------------------------------------------- */
+
+static int check_again(kg_error *error)
+{
+    for (size_t i = 0; i < session.n_results; i++)
+        kg_session_resolve_policy(&session, &results[i]);
+    return kg_session_check(&session, error);
+}
 
 static void thresholds_under_the_floor(void **state)
 {
@@ -497,44 +511,45 @@ static void thresholds_under_the_floor(void **state)
     (void)state;
     struct kg_result *r = add(&speed, 0, 0, &fast);
     add(&speed, 0, 0, &plain);
-    floor.contract = kg_schedule_policy(&session, r).contract;
+    floor.contract = contract_of(r);
     session.floors = (struct kg_floors){ .items = &floor, .count = 1 };
-    assert_int_equal(kg_session_check(&session, &error), KG_OK); /* the suite's 2% */
+    assert_int_equal(check_again(&error), KG_OK); /* the suite's 2% */
     options.timing.threshold_pct = 2;
-    assert_int_equal(kg_session_check(&session, &error), KG_OK); /* no golden: nothing is judged */
+    assert_int_equal(check_again(&error), KG_OK); /* no golden: nothing is judged */
     session.goldens.items = &golden;
     session.goldens.count = 1;
-    assert_int_equal(kg_session_check(&session, &error), KG_EINVAL);
+    assert_int_equal(check_again(&error), KG_EINVAL);
     assert_string_equal(error.text, "--threshold 2 is under the noise floor of speed/a/s0/fast on this machine: 2.5% "
                                     "(kgate selfcheck)");
     options.timing.threshold_pct = 2.5;
-    assert_int_equal(kg_session_check(&session, &error), KG_OK);
+    assert_int_equal(check_again(&error), KG_OK);
     session.baseline.root = &other_build;
     options.timing.threshold_pct = 0.25;
-    assert_int_equal(kg_session_check(&session, &error), KG_OK);
+    assert_int_equal(check_again(&error), KG_OK);
     options.timing.threshold_pct = 0.2;
-    assert_int_equal(kg_session_check(&session, &error), KG_EINVAL);
+    assert_int_equal(check_again(&error), KG_EINVAL);
     r->outcome = KG_ABSENT;
-    assert_int_equal(kg_session_check(&session, &error), KG_OK);
+    assert_int_equal(check_again(&error), KG_OK);
     r->outcome = KG_RAN;
     options.no_time = true;
-    assert_int_equal(kg_session_check(&session, &error), KG_OK);
+    assert_int_equal(check_again(&error), KG_OK);
 }
 
 static void timing_of_a_suite(void **state)
 {
     (void)state;
-    struct kg_timing_overrides none = { -1, -1, -1, -1, -1 };
-    struct kg_timing timing = kg_timing_of(&speed, KG_CUDA, &none);
-    assert_true(timing.timer == KG_TIMER_GRAPH && timing.l2 == KG_L2_WARM && timing.warmup == 200);
-    assert_true(timing.samples == 500 && timing.window_us == 200 && timing.sets == 32);
-    assert_true(timing.arm_us >= 100 * timing.window_us); /* enough windows for a median */
-    timing = kg_timing_of(&speed, KG_CPU, &none);
-    assert_true(timing.window_us == 250 && timing.sets == 4 && timing.arm_us >= 100 * timing.window_us);
-    timing = kg_timing_of(&other, KG_CUDA, &none);
-    assert_true(timing.timer == KG_TIMER_EVENT && timing.l2 == KG_L2_COLD && timing.warmup == 7 && timing.samples == 9);
-    timing = kg_timing_of(&other, KG_CUDA, &(struct kg_timing_overrides){ -1, -1, 0, 3, -1 });
-    assert_true(timing.warmup == 0 && timing.samples == 3 && timing.timer == KG_TIMER_EVENT);
+    struct kg_result *gpu = add(&speed, 0, 0, &fast), *event = add(&other, 0, 0, &fast);
+    struct kg_policy policy = policy_of(gpu);
+    assert_true(policy.timer == KG_TIMER_GRAPH && policy.l2 == KG_L2_WARM && policy.warmup == 200);
+    assert_true(policy.samples == 500 && policy.window_us == 200 && policy.sets == 32);
+    assert_true(policy.arm_us >= 100 * policy.window_us); /* enough windows for a median */
+    policy = policy_of(add(&speed, 0, 0, &tiles));
+    assert_true(policy.window_us == 250 && policy.sets == 4 && policy.arm_us >= 100 * policy.window_us);
+    policy = policy_of(event);
+    assert_true(policy.timer == KG_TIMER_EVENT && policy.l2 == KG_L2_COLD && policy.warmup == 7 && policy.samples == 9);
+    options.timing = (struct kg_timing_overrides){ -1, -1, 0, 3, -1 };
+    policy = policy_of(event);
+    assert_true(policy.warmup == 0 && policy.samples == 3 && policy.timer == KG_TIMER_EVENT);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, session_new, session_free)
@@ -559,7 +574,7 @@ int main(void)
         TEST(a_job_against_has_both_builds),
         TEST(a_policy_against_is_the_baselines),
         TEST(policy_by_default),
-        TEST(policy_of_the_machine),
+        TEST(a_floor_of_this_machine),
         TEST(thresholds_under_the_floor),
         TEST(policy_of_the_suite_and_the_command_line),
         TEST(timing_of_a_suite),

@@ -164,14 +164,14 @@ static void automatic_resolves_in_each_build(void **state)
     (void)state;
     kg_error error = { 0 };
     char text[1024] = "";
-    const struct kg_timing timing = { .sets = 2 };
+    const struct kg_policy policy = { .sets = 2 };
     line_up(&automatic[0], &automatic[1]);
     snprintf(one.backend, sizeof one.backend, "fast"); /* resolved by an earlier worker, for the candidate only */
     assert_int_equal(kg_arms_case(&arms, &error), KG_OK);
     assert_int_equal(kg_arms_baseline(&arms, &error), KG_OK);
     assert_ptr_equal(arms.prepared[KG_ARM_CASE].backend, &fast[0]);
     assert_ptr_equal(arms.prepared[KG_ARM_BASELINE].backend, &plain[1]);
-    assert_int_equal(kg_arms_make_rings(&arms, &timing, 1, &error), KG_OK);
+    assert_int_equal(kg_arms_make_rings(&arms, &policy, 1, &error), KG_OK);
     assert_int_equal(kg_arms_identity(&arms, KG_ARM_BASELINE, text, sizeof text, &error), KG_OK);
     assert_memory_equal(text, "plain: library of plain; module code ", 37);
     kg_arms_drop(&arms, KG_ARM_CASE);
@@ -188,13 +188,13 @@ static void builds_share_their_sets(void **state)
     (void)state;
     enum { SETS = 16 };
     kg_error error = { 0 };
-    const struct kg_timing timing = { .sets = SETS };
+    const struct kg_policy policy = { .sets = SETS };
     struct kg_prepared *prepared[KG_ARMS];
     uint64_t digest = 0;
     line_up(&fast[0], &fast[1]);
     assert_int_equal(kg_arms_case(&arms, &error), KG_OK);
     assert_int_equal(kg_arms_baseline(&arms, &error), KG_OK);
-    assert_int_equal(kg_arms_make_rings(&arms, &timing, 3, &error), KG_OK);
+    assert_int_equal(kg_arms_make_rings(&arms, &policy, 3, &error), KG_OK);
     kg_arms_prepared(&arms, prepared);
     assert_true(prepared[KG_ARM_ANCHOR] == NULL && prepared[KG_ARM_PLANTED] == NULL);
     for (int arm = 0; arm < 2; arm++) {
@@ -211,11 +211,11 @@ static void an_anchor_has_its_own(void **state)
 {
     (void)state;
     kg_error error = { 0 };
-    const struct kg_timing timing = { .sets = 3 };
+    const struct kg_policy policy = { .sets = 3 };
     line_up(&fast[0], &fast[1]);
     assert_int_equal(kg_arms_case(&arms, &error), KG_OK);
     assert_int_equal(kg_arms_anchor(&arms, &error), KG_OK);
-    assert_int_equal(kg_arms_make_rings(&arms, &timing, 3, &error), KG_OK);
+    assert_int_equal(kg_arms_make_rings(&arms, &policy, 3, &error), KG_OK);
     for (int set = 0; set < 3; set++)
         assert_ptr_not_equal(arms.prepared[KG_ARM_CASE].ring[set].tensors[0].data,
                              arms.prepared[KG_ARM_ANCHOR].ring[set].tensors[0].data);
@@ -238,7 +238,7 @@ static void who_is_first_is_drawn_for_each_set(void **state)
 {
     (void)state;
     enum { SETS = 16, SEEDS = 20, A_SET = 2 * 2 };
-    const struct kg_timing timing = { .sets = SETS };
+    const struct kg_policy policy = { .sets = SETS };
     struct kg_device_ops watched = *context->ops;
     kg_error error = { 0 };
     int same = 0;
@@ -252,7 +252,7 @@ static void who_is_first_is_drawn_for_each_set(void **state)
         assert_int_equal(kg_arms_case(&arms, &error), KG_OK);
         assert_int_equal(kg_arms_anchor(&arms, &error), KG_OK);
         n_handed_out = 0;
-        assert_int_equal(kg_arms_make_rings(&arms, &timing, seed, &error), KG_OK);
+        assert_int_equal(kg_arms_make_rings(&arms, &policy, seed, &error), KG_OK);
         assert_int_equal(n_handed_out, SETS * A_SET);
         for (int set = 0; set < SETS; set++) {
             const struct kg_prepared *its = &arms.prepared[KG_ARM_CASE], *other = &arms.prepared[KG_ARM_ANCHOR];

@@ -458,6 +458,16 @@ static void write_job(const struct kg_job *job)
     rewind(pipe_file);
 }
 
+/* What a worker measures by; the rest of a policy is the parent's. */
+static const struct kg_policy the_policy = { .timer = KG_TIMER_EVENT,
+                                             .l2 = KG_L2_COLD,
+                                             .warmup = 11,
+                                             .samples = 13,
+                                             .window_us = 250,
+                                             .sets = 4,
+                                             .arm_us = 2e5,
+                                             .threshold_pct = 2.5 };
+
 static void the_job(void **state)
 {
     (void)state;
@@ -471,6 +481,7 @@ static void the_job(void **state)
     snprintf(cases[1].pin, sizeof cases[1].pin, "engine 8");
     snprintf(cases[1].anchor_pin, sizeof cases[1].anchor_pin, "engine 3");
     snprintf(cases[1].baseline_pin, sizeof cases[1].baseline_pin, "engine 5");
+    cases[1].of.policy = the_policy;
     cases[2].is_new = true;
     cases[3].planted_pct = 0.5;
     struct kg_job job = { .module = "a/module.so",
@@ -480,7 +491,6 @@ static void the_job(void **state)
                           .device = 3,
                           .round = 7,
                           .order_seed = UINT64_MAX - 5,
-                          .timing = { KG_TIMER_EVENT, KG_L2_COLD, 11, 13, 2.5 },
                           .library_paths = paths,
                           .n_library_paths = 2,
                           .knobs = knobs,
@@ -497,8 +507,6 @@ static void the_job(void **state)
     assert_string_equal(got.job.cache, "a/cache");
     assert_true(got.job.kind == KG_CUDA && got.job.device == 3 && got.job.round == 7);
     assert_true(got.job.order_seed == UINT64_MAX - 5);
-    assert_true(got.job.timing.timer == KG_TIMER_EVENT && got.job.timing.l2 == KG_L2_COLD);
-    assert_true(got.job.timing.warmup == 11 && got.job.timing.samples == 13 && got.job.timing.threshold_pct == 2.5);
     assert_true(got.job.n_library_paths == 2 && got.job.n_knobs == 1 && got.job.n_cases == 0);
     assert_string_equal(got.job.library_paths[1], "b \"quoted\"");
     assert_string_equal(got.job.knobs[0], "tile=4");
@@ -516,6 +524,7 @@ static void the_job(void **state)
         assert_string_equal(one->anchor_pin, cases[i].anchor_pin);
         assert_string_equal(one->baseline_pin, cases[i].baseline_pin);
         assert_true(one->is_new == cases[i].is_new && one->planted_pct == cases[i].planted_pct);
+        assert_memory_equal(&one->of.policy, i == 1 ? &the_policy : &(struct kg_policy){ 0 }, sizeof the_policy);
         assert_memory_equal(&one->of, &one->candidate, sizeof one->of); /* no baseline was loaded */
     }
     kg_wire_job_done(&got);
@@ -527,14 +536,12 @@ static void cases_of_a_shape_share_its_problem(void **state)
     (void)state;
     struct kg_job_case cases[] = { case_of(0, "one@n=7", &fast, 0), case_of(1, "one@n=7", &fast, 1),
                                    case_of(2, "two", &fast, 0), case_of(3, "two", &loops, 0) };
-    struct kg_job job = {
-        .module = "m", .kind = KG_CUDA, .timing = { -1, -1, -1, -1, -1 }, .cases = cases, .n_cases = 4
-    };
+    struct kg_job job = { .module = "m", .kind = KG_CUDA, .cases = cases, .n_cases = 4 };
     struct kg_wire_job got;
     const int64_t n[] = { 7, 7, 2, 3 };
     write_job(&job);
     assert_int_equal(kg_wire_read_job(pipe_file, &got, NULL), KG_OK);
-    assert_true(got.job.timing.timer == -1 && got.job.timing.threshold_pct == -1 && got.job.n_knobs == 0);
+    assert_int_equal(got.job.n_knobs, 0);
     assert_int_equal(kg_wire_resolve_job(&got, &module, NULL, NULL), KG_OK);
     const struct kg_job_case *c = got.job.cases;
     for (size_t i = 0; i < 4; i++)
@@ -559,6 +566,7 @@ static void cases_of_two_builds(void **state)
     baseline.suites = its_suites;
     struct kg_job_case cases[] = { case_of(0, "one", &fast, 0), case_of(1, "one", &fast, 1),
                                    case_of(2, "two", &fast, 0), case_of(3, "one", &fast, 2) };
+    cases[1].of.policy = the_policy;
     cases[2].is_new = true;
     struct kg_job job = { .module = "m", .baseline = "b", .cases = cases, .n_cases = 4 };
     struct kg_wire_job got;

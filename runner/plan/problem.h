@@ -1,0 +1,21 @@
+/* problem.h -- what an op says of a problem. The parent calls a module's functions here and nowhere else. */
+#ifndef KG_PROBLEM_H
+#define KG_PROBLEM_H
+
+#include "kgate.h"
+
+/* What one call does, for rates and bounds of time. */
+struct kg_work {
+    double flops, bytes, queries;
+    double peak_ratio; /* of the op: kg_op */
+};
+
+/* KG_EINVAL: a field out of its range, or what the op minds. */
+int kg_problem_check(const kg_op *op, const void *problem, kg_error *ret_error);
+
+struct kg_work kg_problem_work(const kg_op *op, const void *problem);
+
+/* KG_EINVAL: the op cannot describe them, or they are none or too many. */
+int kg_problem_tensors(const kg_op *op, const void *problem, kg_tensor ret_tensors[KG_MAX_TENSORS], int *ret_count);
+
+#endif

@@ -1,0 +1,253 @@
+/* case_run.c -- one case: prepare, correctness, timing. What goes wrong with it is told in a message. */
+#include "worker/case_run.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/random.h"
+#include "measure/timed_output.h"
+#include "worker/identity.h"
+#include "worker/two_builds.h"
+#include "worker/wire.h"
+
+/* Nothing outside the outputs may have changed. */
+int kg_check_fixture(struct kg_worker *w, kg_error *ret_error)
+{
+    uint64_t inputs = 0;
+    int status = kg_buffers_check_guards(&w->fixture.buffers, ret_error);
+    if (!status)
+        status = kg_buffers_digest(&w->fixture.buffers, KG_INPUT, &inputs, ret_error);
+    if (!status && inputs != w->fixture.input_digest)
+        status = kg_fail(ret_error, KG_EDEVICE, "wrote into its inputs");
+    return status;
+}
+
+/* ---- prepare ---- */
+
+static int use_fixture(struct kg_worker *w, struct kg_fixture *fixture, const struct kg_case *of, kg_error *ret_error)
+{
+    if (kg_fixture_serves(fixture, of))
+        return KG_OK;
+    kg_fixture_done(fixture);
+    return kg_fixture_new(w->context, of, fixture, ret_error);
+}
+
+uint64_t kg_seed_of(const struct kg_worker *w, const struct kg_job_case *one)
+{
+    return kg_mix64(w->job->order_seed + one->index);
+}
+
+static int prepare(struct kg_worker *w, struct kg_arms *arms, const struct kg_job_case *one, kg_error *ret_error)
+{
+    int status = use_fixture(w, &w->fixture, &one->of, ret_error);
+    *arms = (struct kg_arms){ .host = &w->host,
+                              .fixture = &w->fixture,
+                              .one = one,
+                              .module = &w->module,
+                              .baseline = w->baseline.root && !one->is_new ? &w->baseline : NULL };
+    return status ? status : kg_prepare_both(w, arms, ret_error);
+}
+
+/* A READY message of what is known by now. */
+static void tell_ready(struct kg_worker *w, const struct kg_arms *arms)
+{
+    const struct kg_prepared *prepared = &arms->prepared[KG_ARM_CASE];
+    struct kg_result *r = &w->ready;
+    snprintf(r->backend, sizeof r->backend, "%s", prepared->backend->name);
+    snprintf(r->pin, sizeof r->pin, "%s", prepared->identity.pin);
+    snprintf(r->anchor_pin, sizeof r->anchor_pin, "%s", arms->prepared[KG_ARM_ANCHOR].identity.pin);
+    snprintf(r->baseline_pin, sizeof r->baseline_pin, "%s", arms->prepared[KG_ARM_BASELINE].identity.pin);
+    if (prepared->knobs)
+        kg_knobs_format(prepared->backend, prepared->knobs, r->knobs, sizeof r->knobs);
+    kg_wire_ready(w->out, arms->one->index, r);
+}
+
+/* Only after a launch: what a first launch loads should not be loaded inside a capture. */
+static int inspect(struct kg_worker *w, struct kg_arms *arms, kg_error *ret_error)
+{
+    struct kg_result *r = &w->ready;
+    return kg_identity_of(w->context, &w->module, &arms->prepared[KG_ARM_CASE], &r->launch, r->identity,
+                          sizeof r->identity, ret_error);
+}
+
+/* ---- correctness ---- */
+
+/* One launch on poisoned outputs, which says what it wrote there. */
+static int launch_checked(struct kg_worker *w, struct kg_prepared *prepared, uint64_t *ret_digest, kg_error *ret_error)
+{
+    const struct kg_buffers *set = &w->fixture.buffers;
+    int status = kg_buffers_poison(set, ret_error);
+    if (!status)
+        status = kg_note_refusal(w, KG_REFUSED_BY_BUILD,
+                              kg_prepared_launch(prepared, 0, w->context->ops->stream(w->context), ret_error));
+    if (!status)
+        status = w->context->ops->synchronize(w->context, ret_error);
+    if (!status)
+        status = kg_check_fixture(w, ret_error);
+    if (!status)
+        status = kg_prepared_check_workspace(prepared, 0, ret_error);
+    if (!status)
+        status = kg_buffers_digest(set, KG_OUTPUT, ret_digest, ret_error);
+    return status;
+}
+
+/* Where it fails, the case is not at fault. */
+static int compute_reference(struct kg_worker *w, const struct kg_job_case *one, struct kg_fixture *fixture,
+                             enum kg_phase next, kg_error *ret_error)
+{
+    kg_wire_begin(w->out, one->index, KG_REFERENCE);
+    int status = kg_note_refusal(w, KG_REFUSED_BY_REFERENCE, kg_fixture_reference(fixture, ret_error));
+    if (status && status != KG_EUNSUPPORTED && w->baseline.root && !one->is_new)
+        return kg_blame_baseline(w, status, ret_error);
+    kg_wire_begin(w->out, one->index, next);
+    return status;
+}
+
+static int check(struct kg_worker *w, const struct kg_job_case *one, struct kg_prepared *prepared, bool *ret_right,
+                 uint64_t *ret_digest, kg_error *ret_error)
+{
+    struct kg_comparison comparison;
+    int status = launch_checked(w, prepared, ret_digest, ret_error);
+    if (status || (!one->check && *ret_digest == one->digest)) {
+        *ret_right = !status;
+        return status;
+    }
+    status = compute_reference(w, one, &w->fixture, KG_CORRECTNESS, ret_error);
+    if (!status)
+        status = kg_fixture_compare(&w->fixture, &w->fixture.buffers, &comparison, ret_error);
+    if (status)
+        return status;
+    kg_wire_figures(w->out, one->index, &comparison, *ret_digest);
+    *ret_right = kg_gate_marks_all(kg_comparison_mark(&comparison, &one->of.suite->gates));
+    return KG_OK;
+}
+
+/* ---- timing ---- */
+
+/* An anchor that cannot run here is left out, and the log says so. */
+static void add_anchor(struct kg_worker *w, struct kg_arms *arms)
+{
+    kg_error error = { 0 };
+    int status = kg_arms_anchor(arms, &error);
+    if (status && status != KG_ENOTFOUND)
+        w->host.host.log(&w->host.host, "anchor: %s", error.text);
+}
+
+static int prepare_arms(struct kg_worker *w, struct kg_arms *arms, kg_error *ret_error)
+{
+    const struct kg_policy *policy = &arms->one->of.policy;
+    const bool event = policy->timer == KG_TIMER_EVENT;
+    struct kg_result *r = &w->ready;
+    kg_error cause = { 0 };
+    int status = KG_OK;
+    if (w->job->anchors && !event)
+        add_anchor(w, arms);
+    if (arms->one->planted_pct > 0 && !event)
+        status = kg_arms_planted(arms, ret_error);
+    if (!status)
+        status = kg_arms_make_rings(arms, policy, kg_seed_of(w, arms->one) + 1, ret_error);
+    if (status && kg_failed_by_baseline(arms))
+        return kg_blame_baseline(w, status, ret_error);
+    if (!status)
+        status = kg_identify_baseline(w, arms, ret_error);
+    if (!status && arms->prepared[KG_ARM_ANCHOR].backend &&
+        kg_arms_identity(arms, KG_ARM_ANCHOR, r->anchor_identity, sizeof r->anchor_identity, &cause)) {
+        w->host.host.log(&w->host.host, "anchor: %s", cause.text);
+        kg_arms_drop(arms, KG_ARM_ANCHOR);
+    }
+    return status;
+}
+
+/* Once a case, in its first round, since its reference takes time: on other inputs too. */
+static int measure(struct kg_worker *w, struct kg_arms *arms, uint64_t digest, struct kg_block *ret_block,
+                   kg_error *ret_error)
+{
+    const struct kg_job_case *one = arms->one;
+    struct kg_prepared *prepared[KG_ARMS];
+    struct kg_case of_other = one->of;
+    of_other.seed = kg_mix64(one->of.seed + 1);
+    const bool other = w->job->round == 1;
+    int status = other ? use_fixture(w, &w->other, &of_other, ret_error) : KG_OK;
+    if (!status && other)
+        status = compute_reference(w, one, &w->other, KG_TIMING, ret_error);
+    if (status)
+        return status;
+    kg_arms_prepared(arms, prepared);
+    struct kg_timed_output output = {
+        .fixture = &w->fixture, .other = other ? &w->other : NULL, .digest = digest, .seed = kg_seed_of(w, one)
+    };
+    const struct kg_interlude interlude = { kg_timed_output_check, &output };
+    status = kg_measure_block(w->context, prepared, one->planted_pct, &one->of.policy, kg_seed_of(w, one), &interlude,
+                              ret_block, ret_error);
+    if (output.unclear)
+        return kg_blame(w, "one of the two builds", status, ret_error);
+    return output.baseline_wrong || kg_failed_by_baseline(arms) ? kg_blame_baseline(w, status, ret_error) : status;
+}
+
+static int time_case(struct kg_worker *w, struct kg_arms *arms, uint64_t digest, kg_error *ret_error)
+{
+    const struct kg_job_case *one = arms->one;
+    struct kg_block block = { 0 };
+    kg_wire_begin(w->out, one->index, KG_TIMING);
+    int status = w->ready.is_new ? KG_OK : prepare_arms(w, arms, ret_error);
+    if (!status)
+        status = inspect(w, arms, ret_error);
+    if (status)
+        return status;
+    tell_ready(w, arms);
+    if (w->ready.is_new)
+        return KG_OK;
+    status = measure(w, arms, digest, &block, ret_error);
+    if (!status) {
+        block.round = w->job->round;
+        kg_wire_block(w->out, one->index, &block, w->context->ops->timer_tick_us(w->context));
+    }
+    free(block.samples_us);
+    free(block.anchor_samples_us);
+    free(block.baseline_samples_us);
+    return status;
+}
+
+/* ---- the case ---- */
+
+void kg_run_case(struct kg_worker *w, const struct kg_job_case *one)
+{
+    struct kg_arms arms = { 0 };
+    kg_error error = { 0 };
+    bool right = false;
+    uint64_t digest = 0;
+    enum kg_message_type type;
+    w->ready = (struct kg_result){ .of = one->of };
+    w->refusal = KG_REFUSED_BY_NOBODY;
+    kg_wire_begin(w->out, one->index, KG_PREPARE);
+    int status = prepare(w, &arms, one, &error);
+    if (!status) {
+        snprintf(w->ready.identity, sizeof w->ready.identity, "%s", arms.prepared[KG_ARM_CASE].identity.text);
+        tell_ready(w, &arms);
+        status = kg_launch_both(w, &arms, &error);
+    }
+    if (!status) {
+        kg_wire_begin(w->out, one->index, KG_CORRECTNESS);
+        status = check(w, one, &arms.prepared[KG_ARM_CASE], &right, &digest, &error);
+    }
+    if (!status && right && !one->time) {
+        status = inspect(w, &arms, &error);
+        if (!status)
+            tell_ready(w, &arms);
+    }
+    if (!status && one->time && right)
+        status = time_case(w, &arms, digest, &error);
+    if (status) {
+        status = kg_find_fault(w, &arms, status, &type, &error);
+        kg_wire_note(w->out, type, one->index, error.text);
+    }
+    kg_wire_end(w->out, one->index);
+    if (status == KG_EDEVICE && w->context->device.kind == KG_CUDA)
+        _exit(0); /* cleaning up in a lost context may hang */
+    kg_arms_done(&arms);
+    if (status == KG_EDEVICE) { /* what it wrote where it should not must not be blamed on the next */
+        kg_fixture_done(&w->fixture);
+        kg_fixture_done(&w->other);
+    }
+}

@@ -1,0 +1,30 @@
+/* case_run.h -- what a worker holds, and the cases that it runs with that. */
+#ifndef KG_CASE_RUN_H
+#define KG_CASE_RUN_H
+
+#include "worker/arms.h"
+
+/* Who said KG_EUNSUPPORTED of the case at hand. */
+enum kg_refusal { KG_REFUSED_BY_NOBODY, KG_REFUSED_BY_BUILD, KG_REFUSED_BY_REFERENCE };
+
+struct kg_worker {
+    FILE *out;
+    const struct kg_job *job;
+    struct kg_loaded module, baseline; /* baseline: its root NULL without one */
+    struct kg_host_state host;
+    kg_context *context;
+    struct kg_fixture fixture, other; /* other: the same problem with other inputs */
+    struct kg_result ready;           /* what a READY message tells of the case at hand */
+    enum kg_refusal refusal;          /* before its output was checked */
+};
+
+/* Tells what became of it in messages. Ends the process after a device error on a GPU. */
+void kg_run_case(struct kg_worker *worker, const struct kg_job_case *one);
+
+/* KG_EDEVICE: something outside the outputs was overwritten. */
+int kg_check_fixture(struct kg_worker *worker, kg_error *ret_error);
+
+/* Of this case in this round. */
+uint64_t kg_seed_of(const struct kg_worker *worker, const struct kg_job_case *one);
+
+#endif

@@ -1,0 +1,166 @@
+/* two_builds.c -- a case beside another build of it in one process: who is prepared and launched first, and whose fault
+ * it is when something goes wrong. Without a baseline the case is alone, and at fault. */
+#include "worker/two_builds.h"
+
+#include <string.h>
+
+#include "base/random.h"
+#include "worker/identity.h"
+#include "worker/wire.h"
+
+static void say_whose(const char *whose, kg_error *error)
+{
+    const kg_error cause = *error;
+    snprintf(error->text, sizeof error->text, "%s: %.*s", whose, (int)sizeof error->text - 60, cause.text);
+}
+
+/* Nothing is judged where the fault is not, or may not be, the candidate's; the reason says whose it is. */
+int kg_blame(struct kg_worker *w, const char *whose, int status, kg_error *error)
+{
+    w->ready.baseline_broken = status != KG_OK;
+    if (status)
+        say_whose(whose, error);
+    return status;
+}
+
+int kg_blame_baseline(struct kg_worker *w, int status, kg_error *error)
+{
+    return kg_blame(w, "the baseline", status, error);
+}
+
+bool kg_failed_by_baseline(const struct kg_arms *arms)
+{
+    return arms->prepared[KG_ARM_BASELINE].failed && !arms->prepared[KG_ARM_CASE].failed;
+}
+
+int kg_note_refusal(struct kg_worker *w, enum kg_refusal by, int status)
+{
+    if (status == KG_EUNSUPPORTED)
+        w->refusal = by;
+    return status;
+}
+
+/* Before a block a coin decides which build is prepared and launched first: what it allocates and loads lies earlier.
+ */
+static bool baseline_first(const struct kg_worker *w, const struct kg_job_case *one)
+{
+    return kg_mix64(kg_seed_of(w, one)) & 1;
+}
+
+/* It may run on the buffers. */
+static int prepare_baseline(struct kg_worker *w, struct kg_arms *arms, kg_error *ret_error)
+{
+    kg_wire_begin(w->out, arms->one->index, KG_BASELINE_PREPARE);
+    int status = kg_arms_baseline(arms, ret_error);
+    if (!status)
+        status = kg_check_fixture(w, ret_error);
+    return status == KG_EUNSUPPORTED ? status : kg_blame_baseline(w, status, ret_error);
+}
+
+/* Where the baseline cannot run the case, the case is new: there is nothing to judge its time against. One that ran in
+ * the first round can. */
+static int call_new(struct kg_worker *w, struct kg_arms *arms, kg_error *error)
+{
+    if (w->job->round > 1)
+        return kg_blame_baseline(w, KG_EUNSUPPORTED, error);
+    kg_arms_drop(arms, KG_ARM_BASELINE);
+    w->ready.is_new = true;
+    snprintf(w->ready.note, sizeof w->ready.note, "the baseline does not run here: %s", error->text);
+    return KG_OK;
+}
+
+/* The baseline is beside the case where that is timed. */
+int kg_prepare_both(struct kg_worker *w, struct kg_arms *arms, kg_error *ret_error)
+{
+    const struct kg_job_case *one = arms->one;
+    int status = KG_OK;
+    const int builds = arms->baseline && one->time ? 2 : 1;
+    for (int i = 0; i < builds && !status; i++) {
+        if (builds == 2 && (i == 0) == baseline_first(w, one)) {
+            status = prepare_baseline(w, arms, ret_error);
+            status = status == KG_EUNSUPPORTED ? call_new(w, arms, ret_error) : status;
+        } else {
+            kg_wire_begin(w->out, one->index, KG_PREPARE);
+            status = kg_note_refusal(w, KG_REFUSED_BY_BUILD, kg_arms_case(arms, ret_error));
+        }
+    }
+    return status;
+}
+
+/* What it overwrote shows at once, and whose launch it was. */
+static int launch_arm(struct kg_worker *w, struct kg_arms *arms, int arm, kg_error *ret_error)
+{
+    kg_wire_begin(w->out, arms->one->index, arm == KG_ARM_CASE ? KG_CORRECTNESS : KG_BASELINE_LAUNCH);
+    int status = kg_arms_launch(arms, arm, ret_error);
+    if (!status)
+        status = kg_check_fixture(w, ret_error);
+    return status ? status : kg_prepared_check_workspace(&arms->prepared[arm], 0, ret_error);
+}
+
+static int launch_baseline(struct kg_worker *w, struct kg_arms *arms, kg_error *ret_error)
+{
+    int status = launch_arm(w, arms, KG_ARM_BASELINE, ret_error);
+    return status == KG_EUNSUPPORTED ? status : kg_blame_baseline(w, status, ret_error);
+}
+
+/* Where code lies changes the time of a small kernel, and a first launch loads it: those of two builds follow one
+ * another with nothing loaded between them. */
+int kg_launch_both(struct kg_worker *w, struct kg_arms *arms, kg_error *ret_error)
+{
+    const bool swapped = baseline_first(w, arms->one);
+    int status = KG_OK;
+    for (int i = 0; i < 2 && !status && arms->prepared[KG_ARM_BASELINE].backend; i++) {
+        if ((i == 0) != swapped) {
+            status = kg_note_refusal(w, KG_REFUSED_BY_BUILD, launch_arm(w, arms, KG_ARM_CASE, ret_error));
+            continue;
+        }
+        status = launch_baseline(w, arms, ret_error);
+        status = status == KG_EUNSUPPORTED ? call_new(w, arms, ret_error) : status;
+    }
+    return status;
+}
+
+/* It was launched before: a refusal now is a failure. */
+int kg_identify_baseline(struct kg_worker *w, struct kg_arms *arms, kg_error *ret_error)
+{
+    struct kg_result *r = &w->ready;
+    if (!arms->baseline)
+        return KG_OK;
+    kg_wire_begin(w->out, arms->one->index, KG_BASELINE_LAUNCH);
+    int status = kg_arms_identity(arms, KG_ARM_BASELINE, r->baseline_identity, sizeof r->baseline_identity, ret_error);
+    kg_wire_begin(w->out, arms->one->index, KG_TIMING);
+    return kg_blame_baseline(w, status, ret_error);
+}
+
+static int run_baseline(struct kg_worker *w, struct kg_arms *arms, kg_error *ret_error)
+{
+    int status = arms->prepared[KG_ARM_BASELINE].backend ? KG_OK : prepare_baseline(w, arms, ret_error);
+    return status ? status : launch_baseline(w, arms, ret_error);
+}
+
+/* A case that this build refuses is skipped, unless the baseline runs it. Only before it was checked can it be refused.
+ * Returns the status of what failed last. */
+int kg_find_fault(struct kg_worker *w, struct kg_arms *arms, int status, enum kg_message_type *ret_type,
+                      kg_error *error)
+{
+    kg_error its = { 0 };
+    *ret_type = w->ready.baseline_broken ? KG_MESSAGE_BASELINE_BROKEN : KG_MESSAGE_BROKEN;
+    if (status != KG_EUNSUPPORTED || w->ready.baseline_broken)
+        return status;
+    if (!arms->one->check || w->refusal == KG_REFUSED_BY_NOBODY) {
+        say_whose("it ran when it was checked, now", error);
+        return status;
+    }
+    *ret_type = KG_MESSAGE_SKIP;
+    if (w->refusal == KG_REFUSED_BY_REFERENCE || !arms->baseline)
+        return status;
+    const int its_status = run_baseline(w, arms, &its);
+    if (its_status == KG_EUNSUPPORTED)
+        return status;
+    *ret_type = its_status ? KG_MESSAGE_BASELINE_BROKEN : KG_MESSAGE_LOST;
+    if (its_status)
+        *error = its;
+    else
+        say_whose("the baseline runs here, this build does not", error);
+    return its_status ? its_status : status;
+}
