@@ -346,52 +346,41 @@ static void unknown_words(void **state)
     REFUSED("unknown option --force; see kgate --help", "checkout", "--force", "HEAD", "a");
 }
 
+/* Each of the options, a word each, is refused by a command that it does not belong to. */
+static void not_of(const char *command, const char *options)
+{
+    char copy[800], why[100];
+    snprintf(copy, sizeof copy, "%s", options);
+    for (char *word = strtok(copy, " "); word; word = strtok(NULL, " ")) {
+        snprintf(why, sizeof why, "%.*s does not go with this command", (int)strcspn(word, "="), word);
+        REFUSED(why, command, word);
+    }
+}
+
 static void options_of_other_commands(void **state)
 {
-    static const char *const run_only[] = {
-        "--bless",           "--reason=x",    "--allow-dirty",     "--prune",
-        "--reset-best",      "--no-time",     "--time-every-seed", "--output=x",
-        "--junit=x",         "--timer=graph", "--l2=warm",         "--samples=1",
-        "--warmup=1",        "--threshold=1", "--rounds=1",        "--require-device=x",
-        "--allow-undecided", "--timeout=1",   "--fail-fast",       "--shuffle",
-        "--verbose",         "--color=auto",  "--git-sha=0123456", "--knob=a=b",
-        "--cache=x",         "--against=x",   "--allow-removed",   "--case-timeout=1",
-        "--quiet",
-    };
-    static const char *const selfcheck_only[] = { "--record=x", "--judge=x", "--plant=1" };
-    static const char *const not_selfcheck[] = { "--bless",         "--timer=graph", "--samples=1", "--junit=x",
-                                                 "--against=x",     "--fail-fast",   "--no-time",   "--expectations=x",
-                                                 "--allow-removed", "--quiet" };
+    static const char run_only[] =
+        "--bless --reason=x --allow-dirty --prune --reset-best --no-time --time-every-seed --output=x --junit=x "
+        "--timer=graph --l2=warm --samples=1 --warmup=1 --threshold=1 --rounds=1 --require-device=x --allow-undecided "
+        "--timeout=1 --fail-fast --shuffle --quiet --verbose --color=auto --git-sha=0123456 --knob=a=b --cache=x "
+        "--against=x --allow-removed --case-timeout=1 --arch=x --top=1";
+    static const char selfcheck_only[] = "--record=x --judge=x --plant=1 --arch=x --top=1";
     static const char *const selecting[] = { "--backend=x", "--seed=1",    "--set=a=1",
                                              "--exclude=x", "--shard=1/1", "--format=text" };
-    char why[100];
     (void)state;
-    for (size_t i = 0; i < sizeof run_only / sizeof *run_only; i++) {
-        (void)snprintf(why, sizeof why, "%.*s does not go with this command", (int)strcspn(run_only[i], "="),
-                       run_only[i]);
-        REFUSED(why, "list", run_only[i]);
-        REFUSED(why, "doctor", run_only[i]);
-    }
+    not_of("list", run_only);
+    not_of("list", "--expectations=x --library-path=x");
+    not_of("list", selfcheck_only);
+    not_of("doctor", run_only);
+    not_of("doctor", "--backend=x --seed=1 --set=a=1 --exclude=x --shard=1/1 --format=text");
+    not_of("run", selfcheck_only);
+    not_of("selfcheck", "--bless --timer=graph --samples=1 --junit=x --against=x --fail-fast --no-time "
+                        "--expectations=x --allow-removed --quiet");
+    not_of("resources", "--timeout=1 --quiet --backend=x --output=x");
     for (size_t i = 0; i < sizeof selecting / sizeof *selecting; i++) {
-        (void)snprintf(why, sizeof why, "%.*s does not go with this command", (int)strcspn(selecting[i], "="),
-                       selecting[i]);
-        REFUSED(why, "doctor", selecting[i]);
         PARSED("list", selecting[i]);
         PARSED("selfcheck", selecting[i]);
     }
-    for (size_t i = 0; i < sizeof selfcheck_only / sizeof *selfcheck_only; i++) {
-        (void)snprintf(why, sizeof why, "%.*s does not go with this command", (int)strcspn(selfcheck_only[i], "="),
-                       selfcheck_only[i]);
-        REFUSED(why, "run", selfcheck_only[i]);
-        REFUSED(why, "list", selfcheck_only[i]);
-    }
-    for (size_t i = 0; i < sizeof not_selfcheck / sizeof *not_selfcheck; i++) {
-        (void)snprintf(why, sizeof why, "%.*s does not go with this command", (int)strcspn(not_selfcheck[i], "="),
-                       not_selfcheck[i]);
-        REFUSED(why, "selfcheck", not_selfcheck[i]);
-    }
-    REFUSED("--expectations does not go with this command", "list", "--expectations", "x");
-    REFUSED("--library-path does not go with this command", "list", "--library-path", "x");
     PARSED("doctor", "--expectations", "x", "--library-path", "y", "--module", "m");
 }
 
