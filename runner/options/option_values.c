@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/git.h"
+#include "judge/result.h"
 
 static void *member(const struct kg_option_row *row, struct kg_options *options)
 {
