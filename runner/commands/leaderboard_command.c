@@ -12,9 +12,9 @@
 
 /* ---- text ------------------------------------------------------------------------------------------------------ */
 
-static size_t shown(const struct kg_board *board, int top)
+static size_t shown(const struct kg_board *board, const struct kg_options *o)
 {
-    return top && (size_t)top < board->count ? (size_t)top : board->count;
+    return o->top && (size_t)o->top < board->count ? (size_t)o->top : board->count;
 }
 
 /* Of the columns that hold what may be long. */
@@ -51,10 +51,10 @@ static void print_standing(const struct kg_standing *standing, const struct widt
            golden->best.git_sha, golden->best.date, golden->best.uuid);
 }
 
-static void print_board(const struct kg_board *board, int top)
+static void print_board(const struct kg_board *board, const struct kg_options *options)
 {
     const struct kg_golden *best = board->best.golden;
-    const size_t count = shown(board, top);
+    const size_t count = shown(board, options);
     const struct widths widths = widths_of(board, count);
     printf("%s/%s (%s, L2 %s): best %s by %s, %.12s of %.10s, %s\n", board->of->suite->name, board->of->shape,
            best->contract.timer, best->contract.l2, kg_format_time(best->best.p50_us).s, board->best.backend->name,
@@ -76,7 +76,7 @@ static void print_board(const struct kg_board *board, int top)
                "its ratio\n");
 }
 
-static void print_text(const struct kg_leaderboard *leaderboard, int top)
+static void print_text(const struct kg_leaderboard *leaderboard, const struct kg_options *options)
 {
     const struct kg_goldens *set = NULL;
     for (size_t i = 0; i < leaderboard->n_boards; i++) {
@@ -84,7 +84,7 @@ static void print_text(const struct kg_leaderboard *leaderboard, int top)
         if (board->set != set)
             printf("%s%s: %s\n", i ? "\n" : "", board->set->arch, board->set->path);
         set = board->set;
-        print_board(board, top);
+        print_board(board, options);
     }
 }
 
@@ -113,7 +113,7 @@ static cJSON *standing_to_json(const struct kg_standing *standing)
     return object;
 }
 
-static cJSON *board_to_json(const struct kg_board *board, int top)
+static cJSON *board_to_json(const struct kg_board *board, const struct kg_options *options)
 {
     const struct kg_contract *of = &board->best.golden->contract;
     cJSON *object = cJSON_CreateObject();
@@ -129,7 +129,7 @@ static cJSON *board_to_json(const struct kg_board *board, int top)
     cJSON_AddStringToObject(best, "backend", board->best.backend->name);
     add_best(best, board->best.golden);
     cJSON *standings = cJSON_AddArrayToObject(object, "standings");
-    for (size_t i = 0; i < shown(board, top); i++)
+    for (size_t i = 0; i < shown(board, options); i++)
         cJSON_AddItemToArray(standings, standing_to_json(&board->standings[i]));
     cJSON *without = cJSON_AddArrayToObject(object, "no_golden");
     for (size_t i = 0; i < board->n_without; i++)
@@ -138,14 +138,14 @@ static cJSON *board_to_json(const struct kg_board *board, int top)
     return object;
 }
 
-static int print_json(const struct kg_module *module, const struct kg_leaderboard *leaderboard, int top,
-                      kg_error *ret_error)
+static int print_json(const struct kg_module *module, const struct kg_leaderboard *leaderboard,
+                      const struct kg_options *options, kg_error *ret_error)
 {
     cJSON *root = cJSON_CreateObject();
     cJSON_AddStringToObject(root, "module", module->name);
     cJSON *boards = cJSON_AddArrayToObject(root, "boards");
     for (size_t i = 0; i < leaderboard->n_boards; i++)
-        cJSON_AddItemToArray(boards, board_to_json(&leaderboard->boards[i], top));
+        cJSON_AddItemToArray(boards, board_to_json(&leaderboard->boards[i], options));
     return kg_json_put(root, stdout, ret_error);
 }
 
@@ -176,8 +176,8 @@ static int print(const struct kg_options *options, const struct kg_module *modul
                  const struct kg_leaderboard *leaderboard, kg_error *ret_error)
 {
     if (options->format == KG_FORMAT_JSON)
-        return print_json(module, leaderboard, options->top, ret_error);
-    print_text(leaderboard, options->top);
+        return print_json(module, leaderboard, options, ret_error);
+    print_text(leaderboard, options);
     return KG_OK;
 }
 

@@ -48,7 +48,7 @@ static int run_command(const struct kg_options *options, kg_error *ret_error)
     case KG_COMMAND_WORKER:
         return run_worker(options->arguments);
     case KG_COMMAND_HELP:
-        kg_options_help(stdout);
+        kg_options_help(options->help_of, stdout);
         return 0;
     case KG_COMMAND_VERSION:
         printf("kgate %s%s%.12s%s\n", KG_VERSION, *KG_GIT_SHA ? " build " : "", KG_GIT_SHA,

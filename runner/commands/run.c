@@ -67,7 +67,7 @@ static int print(const struct kg_session *s, kg_error *ret_error)
 {
     const struct kg_options *o = s->options;
     const struct kg_terminal_options terminal = {
-        .color = o->color == KG_COLOR_ALWAYS || (o->color == KG_COLOR_AUTO && isatty(STDOUT_FILENO)),
+        .color = kg_options_color(o, isatty(STDOUT_FILENO)),
         .verbose = o->verbose,
     };
     if (o->format == KG_FORMAT_TAP)

@@ -20,41 +20,43 @@ enum kg_command {
     KG_COMMAND_VERSION,
     KG_COMMAND_WORKER
 };
-enum kg_format { KG_FORMAT_TEXT, KG_FORMAT_TAP, KG_FORMAT_JSON };
+enum kg_format { KG_FORMAT_TEXT, KG_FORMAT_TAP, KG_FORMAT_JSON }; /* the words of --format, and of --color */
 enum kg_color { KG_COLOR_AUTO, KG_COLOR_ALWAYS, KG_COLOR_NEVER };
 
-/* Strings point into argv; lists are owned. */
+/* What a row of option_rows.h declares, by its type. Strings point into argv; lists are owned. */
+#define KG_MEMBER_flag(name) bool name;
+#define KG_MEMBER_text(name) const char *name;
+#define KG_MEMBER_name KG_MEMBER_text
+#define KG_MEMBER_device KG_MEMBER_text
+#define KG_MEMBER_git_sha KG_MEMBER_text
+#define KG_MEMBER_count(name) int name;
+#define KG_MEMBER_rounds KG_MEMBER_count
+#define KG_MEMBER_word KG_MEMBER_count
+#define KG_MEMBER_format KG_MEMBER_count
+#define KG_MEMBER_real(name) double name;
+#define KG_MEMBER_list(name)                                                                                           \
+    const char **name;                                                                                                 \
+    size_t n_##name;
+#define KG_MEMBER_split KG_MEMBER_list
+#define KG_MEMBER_knob KG_MEMBER_list
+
 struct kg_options {
     enum kg_command command;
-    char line[1024];              /* the command as it was typed, quoted for a shell */
+    unsigned help_of; /* of --help: the command it stood behind, a bit; 0: of all */
+    char line[1024];  /* the command as it was typed, quoted for a shell */
+    char again[1024]; /* " --knob repeat=2 --timer event": what of it the next run needs to measure, judge and bless as
+                       * this one did, apart from the selection */
+    bool simulate;
+    const char *noise;
+    int gates;
     const char *const *arguments; /* of worker and checkout: what follows; NULL-terminated */
     struct kg_selection selection;
-    const char *module, *device, *require_device, *expectations, *output, *junit, *cache, *reason, *git_sha;
-    enum kg_format format;
-    enum kg_color color;
     struct kg_timing_overrides timing;
-    int rounds;            /* 0: not given */
-    double timeout_s;      /* of the whole command; 0: none */
-    double case_timeout_s; /* of one phase of one case */
-    const char *against;   /* module to judge against; NULL: goldens */
-    bool allow_removed;    /* --against: a case that is gone is not LOST */
-    const char *record;    /* selfcheck: append blocks to this file, judge nothing */
-    const char **judge;    /* selfcheck: files of recorded blocks to judge, measuring nothing */
-    size_t n_judge;
-    bool simulate;      /* selfcheck: synthetic noise */
-    const char *noise;  /* its model; NULL: each */
-    int gates;          /* gates a simulated rate is of; 0: not given */
-    double plant_pct;   /* size that a recording plants in all its blocks; 0: not given */
-    const char **archs; /* leaderboard: golden files by architecture; none: all that are there */
-    size_t n_archs;
-    int top; /* leaderboard: most backends of a shape; 0: all */
-    bool bless, allow_dirty, prune, reset_best;
-    bool no_time, time_every_seed, fail_fast, verbose;
     bool allow_undecided, allow_undecided_new; /* always; where the architecture has no golden file yet */
     bool shuffle, shuffle_seed_given;
     uint64_t shuffle_seed;
-    const char **library_paths, **knobs;
-    size_t n_library_paths, n_knobs;
+#define OPTION(type, member, ...) KG_MEMBER_##type(member)
+#include "options/option_rows.h"
 };
 
 /* KG_EINVAL: one line that names the option. */
@@ -62,6 +64,11 @@ int kg_options_parse(int argc, char *const argv[], struct kg_options *ret_option
 int kg_options_check(const struct kg_options *options, kg_error *ret_error); /* part of it: do they go together? */
 void kg_options_done(struct kg_options *options);
 enum kg_device_kind kg_options_kind(const struct kg_options *options); /* what --device names; 0: auto, either */
-void kg_options_help(FILE *out);
+
+/* Is what goes to a terminal, or to something else, to be coloured? By --color, else by NO_COLOR (no-color.org). */
+bool kg_options_color(const struct kg_options *options, bool terminal);
+
+/* Of the commands whose bits are set, and their options; 0: of all. */
+void kg_options_help(unsigned commands, FILE *out);
 
 #endif

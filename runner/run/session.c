@@ -8,7 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "options/command_line.h"
 #include "base/folder.h"
 #include "kg_build.h"
 #include "base/lock.h"
@@ -252,7 +251,7 @@ static void describe_run(struct kg_session *s)
     snprintf(run->module_path, sizeof run->module_path, "%s", s->module.path);
     snprintf(run->cuda_runtime, sizeof run->cuda_runtime, "%s", s->device.kind == KG_CUDA ? KG_CUDA_TOOLKIT : "");
     snprintf(run->command, sizeof run->command, "%s", s->options->line);
-    kg_command_line_again(s->options, run->again, sizeof run->again);
+    snprintf(run->again, sizeof run->again, "%s", s->options->again);
     run->module = s->module.root;
     run->baseline = s->baseline.root;
     snprintf(run->baseline_path, sizeof run->baseline_path, "%s", s->baseline.path);

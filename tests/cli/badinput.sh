@@ -15,6 +15,7 @@ refused 'unknown option --bless=yes' run --bless=yes
 refused '--module wants a value' run $one --module
 refused '--junit wants a value' list "${on[@]}" --junit
 refused '--bless does not go with this command' list --bless
+refused '--quiet does not go with --verbose' run "${on[@]}" $one --quiet --verbose
 refused '--format tap' list "${on[@]}" --format tap
 refused '--format yaml' run "${on[@]}" --format yaml
 refused '--timer sundial' run "${on[@]}" --timer sundial
@@ -104,7 +105,7 @@ expect 'JUnit file that cannot be written: status' "$status" 2
 expect_in 'JUnit file that cannot be written' err 'kgate: file/junit.xml cannot be written: Not a directory'
 expect 'JUnit file that cannot be written: the run is kept' "$(find results -name correctness_summary.json | wc -l)" 1
 for command in "list --module $many" "run --module $broken $one" "run --module $broken $one --format json" doctor \
-    'selfcheck --simulate=white --gates 9' "selfcheck --judge $here/../blocks/h200.jsonl" --help --version; do
+    "selfcheck --judge $here/../blocks/h200.jsonl" --help --version; do
     status=0
     # shellcheck disable=SC2086 # words
     "$kgate" $command >/dev/full 2>err || status=$?

@@ -100,6 +100,7 @@ before=$(sum goldens)
 gate run "${quickly[@]}" speed output/plain/s0/zero --bless --reason after --allow-dirty
 expect 'with a failing case: status' "$status" 1
 expect_in 'with a failing case' err 'kgate: not blessed: 1 case is wrong, first output/plain/s0/zero'
+expect_in 'with a failing case: the command that repeats it blesses' out ' --bless --reason after --allow-dirty output/plain/s0/zero'
 expect 'with a failing case: goldens' "$(sum goldens)" "$before"
 gate run "${quickly[@]}" speed 'expected/plain/s0/*' --bless --reason 'announced failures' --allow-dirty
 expect 'with an announced failure: not refused' "$(grep -c 'not blessed' err || true)" 0

@@ -67,25 +67,7 @@ printf '{"schema"' >cut.jsonl
 refused 'cut.jsonl: its last line is cut' selfcheck "${on[@]}" --record cut.jsonl
 expect 'a cut file is left as it was' "$(cat cut.jsonl)" '{"schema"'
 
-# ---- simulated ----
-
-simulation=(selfcheck --simulate=drift --gates 40 --shuffle=18446744073709551615)
-gate "${simulation[@]}"
-expect 'simulate: status' "$status" 0
-expect_in 'simulate: says what it is of' out 'seed 18446744073709551615'
-sed -n 's/^ *drift  *\(golden\|against\|one p50\|Mann-Whitney\|mean, stdrel\) .*/\1/p' out >judged
-cp out table
-gate "${simulation[@]}" --format json
-expect 'simulate, JSON: status' "$status" 0
-expect 'simulate, JSON: the seed' "$(grep -c '"seed":[[:space:]]*18446744073709551615,' out)" 1
-expect 'simulate, JSON: the rows of the table' "$(results '.rates[].judged')" "$(cat judged)"
-expect 'simulate, JSON: gates' "$(results '[.rates[].rates[0].gates] | unique | @csv')" 40
-expect 'simulate, JSON: the counts of the table' \
-    "$(results '.rates[].rates[0] | "\(.slow) of \(.gates)"')" "$(grep -o '[0-9]* of 40 ' table | sed 's/ $//')"
-expect 'simulate, JSON: the noise' "$(results '[.noise[].name] | @csv')" '"drift"'
-expect_in 'simulate: the same text for the noise' table "$(results '.noise[0].source')"
 refused 'it does not go with --format json' selfcheck "${on[@]}" --record x.jsonl --format json
-refused '--gates goes with --simulate' selfcheck --judge blocks.jsonl --gates 9
 
 # ---- measured, judged and kept ----
 

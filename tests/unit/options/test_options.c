@@ -1,5 +1,9 @@
-/* test_options.c -- every option of the command line, and what is refused of it.
- * A new option gets a line in the test of its kind, and its wrong values one in `refusals`. */
+/* test_options.c -- every option of the command line, and what is refused of it; and that help and man page name the
+ * options that there are, by the table.
+ *
+ *     test_options MAN_PAGE
+ *
+ * A new option needs a line here where it is of a new type, or does not go with another. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,8 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "options/command_line.h"
-#include "options/options.h"
+#include "options/option_table.h"
 
 enum { MAX_WORDS = 32 };
 
@@ -80,7 +83,7 @@ static void defaults(void **state)
     assert_true(o.case_timeout_s == 60 && o.rounds == 0 && o.format == KG_FORMAT_TEXT && o.color == KG_COLOR_AUTO);
     assert_true(!o.require_device && !o.expectations && !o.junit && !o.cache && !o.reason && !o.git_sha);
     assert_true(!o.bless && !o.allow_dirty && !o.prune && !o.reset_best && !o.no_time && !o.time_every_seed);
-    assert_true(!o.allow_undecided && !o.allow_undecided_new && !o.fail_fast && !o.verbose && !o.shuffle &&
+    assert_true(!o.allow_undecided && !o.allow_undecided_new && !o.fail_fast && !o.quiet && !o.verbose && !o.shuffle &&
                 !o.shuffle_seed_given);
     assert_true(o.timing.timer == -1 && o.timing.l2 == -1 && o.timing.warmup == -1 && o.timing.samples == -1);
     assert_true(o.timing.threshold_pct < 0);
@@ -135,7 +138,7 @@ static void flags(void **state)
     } rows[] = { { "--no-time", &o.no_time },     { "--time-every-seed", &o.time_every_seed },
                  { "--fail-fast", &o.fail_fast }, { "--allow-undecided", &o.allow_undecided },
                  { "--verbose", &o.verbose },     { "--allow-undecided=new", &o.allow_undecided_new },
-                 { "--shuffle", &o.shuffle } };
+                 { "--shuffle", &o.shuffle },     { "--quiet", &o.quiet } };
     const size_t n = sizeof rows / sizeof *rows;
     for (size_t i = 0; i < n; i++) {
         PARSED("run", rows[i].word);
@@ -217,15 +220,11 @@ static void selfcheck(void **state)
 {
     (void)state;
     PARSED("selfcheck", "a", "--record", "blocks", "--rounds", "200", "--timeout", "60", "--library-path", "x");
-    assert_true(o.rounds == 200 && o.timeout_s == 60 && o.selection.n_patterns == 1 && !o.simulate);
+    assert_true(o.rounds == 200 && o.timeout_s == 60 && o.selection.n_patterns == 1);
     assert_string_equal(o.record, "blocks");
     PARSED("selfcheck", "--judge", "a", "--judge", "b");
     assert_int_equal(o.n_judge, 2);
     assert_string_equal(o.judge[1], "b");
-    PARSED("selfcheck", "--simulate", "--gates", "10000000");
-    assert_true(o.simulate && !o.noise && o.gates == 10000000);
-    PARSED("selfcheck", "--simulate=drift");
-    assert_string_equal(o.noise, "drift");
 }
 
 static void lists(void **state)
@@ -288,17 +287,18 @@ static void the_line_can_be_pasted(void **state)
 
 static void again(const char *wanted)
 {
-    char text[200];
-    kg_command_line_again(&o, text, sizeof text);
-    assert_string_equal(text, wanted);
+    assert_string_equal(o.again, wanted);
 }
 
 /* What a failure's command repeats, apart from the selection. */
 static void what_the_next_run_needs(void **state)
 {
     (void)state;
-    PARSED("run", "a", "--seed", "1", "--backend", "b", "--bless", "--reason", "x", "--verbose");
+    PARSED("run", "a", "--seed", "1", "--backend", "b", "--verbose", "--shuffle=7", "--allow-undecided=new");
     again("");
+    PARSED("run", "a", "--bless", "--reas", "two words", "--allow-dirty", "--prune", "--reset-best",
+           "--git-sha=0123456");
+    again(" --bless --reason 'two words' --allow-dirty --reset-best --git-sha 0123456");
     PARSED("run", "a", "--knob", "tile=4", "--knob", "name=it's", "--library-path", "a b", "--expectations", "goldens");
     again(" --knob tile=4 --knob 'name=it'\\''s' --library-path 'a b' --expectations goldens");
     PARSED("run", "--timer", "event", "--l2", "cold", "--samples", "9", "--warmup", "0", "--threshold", "2.5",
@@ -346,52 +346,41 @@ static void unknown_words(void **state)
     REFUSED("unknown option --force; see kgate --help", "checkout", "--force", "HEAD", "a");
 }
 
+/* Each of the options, a word each, is refused by a command that it does not belong to. */
+static void not_of(const char *command, const char *options)
+{
+    char copy[800], why[100];
+    snprintf(copy, sizeof copy, "%s", options);
+    for (char *word = strtok(copy, " "); word; word = strtok(NULL, " ")) {
+        snprintf(why, sizeof why, "%.*s does not go with this command", (int)strcspn(word, "="), word);
+        REFUSED(why, command, word);
+    }
+}
+
 static void options_of_other_commands(void **state)
 {
-    static const char *const run_only[] = {
-        "--bless",           "--reason=x",    "--allow-dirty",     "--prune",
-        "--reset-best",      "--no-time",     "--time-every-seed", "--output=x",
-        "--junit=x",         "--timer=graph", "--l2=warm",         "--samples=1",
-        "--warmup=1",        "--threshold=1", "--rounds=1",        "--require-device=x",
-        "--allow-undecided", "--timeout=1",   "--fail-fast",       "--shuffle",
-        "--verbose",         "--color=auto",  "--git-sha=0123456", "--knob=a=b",
-        "--cache=x",         "--against=x",   "--allow-removed",   "--case-timeout=1",
-    };
-    static const char *const selfcheck_only[] = { "--record=x", "--judge=x", "--simulate", "--simulate=x",
-                                                  "--gates=9" };
-    static const char *const not_selfcheck[] = { "--bless",   "--timer=graph",    "--samples=1",
-                                                 "--junit=x", "--against=x",      "--fail-fast",
-                                                 "--no-time", "--expectations=x", "--allow-removed" };
+    static const char run_only[] =
+        "--bless --reason=x --allow-dirty --prune --reset-best --no-time --time-every-seed --output=x --junit=x "
+        "--timer=graph --l2=warm --samples=1 --warmup=1 --threshold=1 --rounds=1 --require-device=x --allow-undecided "
+        "--timeout=1 --fail-fast --shuffle --quiet --verbose --color=auto --git-sha=0123456 --knob=a=b --cache=x "
+        "--against=x --allow-removed --case-timeout=1 --arch=x --top=1";
+    static const char selfcheck_only[] = "--record=x --judge=x --plant=1 --arch=x --top=1";
     static const char *const selecting[] = { "--backend=x", "--seed=1",    "--set=a=1",
                                              "--exclude=x", "--shard=1/1", "--format=text" };
-    char why[100];
     (void)state;
-    for (size_t i = 0; i < sizeof run_only / sizeof *run_only; i++) {
-        (void)snprintf(why, sizeof why, "%.*s does not go with this command", (int)strcspn(run_only[i], "="),
-                       run_only[i]);
-        REFUSED(why, "list", run_only[i]);
-        REFUSED(why, "doctor", run_only[i]);
-    }
+    not_of("list", run_only);
+    not_of("list", "--expectations=x --library-path=x");
+    not_of("list", selfcheck_only);
+    not_of("doctor", run_only);
+    not_of("doctor", "--backend=x --seed=1 --set=a=1 --exclude=x --shard=1/1 --format=text");
+    not_of("run", selfcheck_only);
+    not_of("selfcheck", "--bless --timer=graph --samples=1 --junit=x --against=x --fail-fast --no-time "
+                        "--expectations=x --allow-removed --quiet");
+    not_of("resources", "--timeout=1 --quiet --backend=x --output=x");
     for (size_t i = 0; i < sizeof selecting / sizeof *selecting; i++) {
-        (void)snprintf(why, sizeof why, "%.*s does not go with this command", (int)strcspn(selecting[i], "="),
-                       selecting[i]);
-        REFUSED(why, "doctor", selecting[i]);
         PARSED("list", selecting[i]);
         PARSED("selfcheck", selecting[i]);
     }
-    for (size_t i = 0; i < sizeof selfcheck_only / sizeof *selfcheck_only; i++) {
-        (void)snprintf(why, sizeof why, "%.*s does not go with this command", (int)strcspn(selfcheck_only[i], "="),
-                       selfcheck_only[i]);
-        REFUSED(why, "run", selfcheck_only[i]);
-        REFUSED(why, "list", selfcheck_only[i]);
-    }
-    for (size_t i = 0; i < sizeof not_selfcheck / sizeof *not_selfcheck; i++) {
-        (void)snprintf(why, sizeof why, "%.*s does not go with this command", (int)strcspn(not_selfcheck[i], "="),
-                       not_selfcheck[i]);
-        REFUSED(why, "selfcheck", not_selfcheck[i]);
-    }
-    REFUSED("--expectations does not go with this command", "list", "--expectations", "x");
-    REFUSED("--library-path does not go with this command", "list", "--library-path", "x");
     PARSED("doctor", "--expectations", "x", "--library-path", "y", "--module", "m");
 }
 
@@ -484,22 +473,17 @@ static void what_does_not_go_together(void **state)
     REFUSED("--bless does not go with --against: a golden is of one build", "run", "--bless", "--reason", "x",
             "--against", "x.so");
     REFUSED("--rounds 17: at most 16, but for a bless or a recording", "run", "--rounds", "17");
-    REFUSED("--rounds 17: at most 16, but for a bless or a recording", "selfcheck", "--simulate", "--rounds", "17");
+    REFUSED("--quiet does not go with --verbose", "run", "--verbose", "--quiet");
     REFUSED("--allow-removed goes with --against", "run", "--allow-removed");
     REFUSED("--against: nothing given", "run", "--against", "");
     REFUSED("--against does not go with --timer event", "run", "--against", "x.so", "--timer", "event");
     REFUSED("--allow-undecided=new is of goldens: it does not go with --against", "run", "--against", "x.so",
             "--allow-undecided=new");
-    REFUSED("--record, --judge and --simulate do not go together", "selfcheck", "--record", "a", "--judge", "b");
-    REFUSED("--record, --judge and --simulate do not go together", "selfcheck", "--simulate", "--judge", "b");
+    REFUSED("--record and --judge do not go together", "selfcheck", "--record", "a", "--judge", "b");
     REFUSED("--rounds does not go with --judge: the blocks are recorded", "selfcheck", "--judge", "a", "--rounds", "9");
     REFUSED("--record: nothing given", "selfcheck", "--record", "");
-    REFUSED("--gates goes with --simulate: other gates are as many as there are blocks for", "selfcheck", "--judge",
-            "a", "--gates", "9");
     REFUSED("--record judges nothing: it does not go with --format json", "selfcheck", "--record", "a", "--format",
             "json");
-    REFUSED("--simulate needs no cases: it takes no selection", "selfcheck", "--simulate", "a");
-    REFUSED("--simulate needs no cases: it takes no selection", "selfcheck", "--simulate", "--seed", "1");
     REFUSED(with_bless, "run", "--reason", "x");
     REFUSED(with_bless, "run", "--prune");
     REFUSED(with_bless, "run", "--reset-best");
@@ -511,35 +495,112 @@ static void what_does_not_go_together(void **state)
     PARSED("run", "--bless", "--reason", reason);
 }
 
-/* Whoever adds an option and leaves it out of the help is told. */
+/* ---- by the table ------------------------------------------------------------------------------------------ */
+
+enum { N_COMMANDS = KG_COMMAND_LEADERBOARD + 1 }; /* that take options */
+
+static const struct kg_option_row *find_row(const char *name, size_t length)
+{
+    for (size_t i = 0; i < kg_option_rows_count; i++) {
+        const struct kg_option_row *row = &kg_option_rows[i];
+        if (row->name && strlen(row->name) == length && !strncmp(row->name, name, length))
+            return row;
+    }
+    return NULL;
+}
+
+static void ranges(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < kg_option_rows_count; i++) {
+        const struct kg_option_row *row = &kg_option_rows[i];
+        char number[32], text[64];
+        kg_error error = { 0 };
+        if (!row->name || (row->take != kg_take_count && row->take != kg_take_real))
+            continue;
+        snprintf(number, sizeof number, "%.0f", row->most);
+        assert_true(row->most > 0 && row->most > row->least);
+        if (row->take(row, &o, number, &error))
+            fail_msg("--%s %s: %s", row->name, number, error.text);
+        snprintf(number, sizeof number, "%.0f", row->most + 1);
+        snprintf(text, sizeof text, "--%s %s: ", row->name, number);
+        assert_int_equal(row->take(row, &o, number, &error), KG_EINVAL);
+        assert_memory_equal(error.text, text, strlen(text));
+    }
+}
+
+/* The bits of the commands whose help, or the page's text, names a row's option, by row. */
+static unsigned named[100];
+
+static void name_options(const char *text, const char *dashes, unsigned bit, const char *whose)
+{
+    for (const char *at = strstr(text, dashes); at; at = strstr(at, dashes)) {
+        at += strlen(dashes);
+        size_t length = strspn(at, "abcdefghijklmnopqrstuvwxyz0123456789-");
+        const struct kg_option_row *row = find_row(at, length);
+        if (!row || (bit && !(row->commands & bit)))
+            fail_msg("%s names --%.*s, which there is not", whose, (int)length, at);
+        named[row - kg_option_rows] |= bit;
+        at += length;
+    }
+}
+
 static void the_help_names_every_option(void **state)
 {
-    static const char *const names[] = {
-        "--module",          "--backend",     "--seed",       "--set",          "--exclude",
-        "--shard",           "--device",      "--format",     "--bless",        "--reason",
-        "--allow-dirty",     "--prune",       "--reset-best", "--no-time",      "--time-every-seed",
-        "--expectations",    "--output",      "--junit",      "--timer",        "--l2",
-        "--samples",         "--warmup",      "--threshold",  "--rounds",       "--require-device",
-        "--allow-undecided", "--timeout",     "--fail-fast",  "--shuffle",      "--verbose",
-        "--color",           "--git-sha",     "--knob",       "--library-path", "--cache",
-        "--against",         "--record",      "--judge",      "--simulate",     "--gates",
-        "--allow-removed",   "--case-timeout"
-    };
-    char *text = NULL;
-    size_t size = 0;
     (void)state;
-    FILE *out = open_memstream(&text, &size);
-    kg_options_help(out);
-    assert_int_equal(fclose(out), 0);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strstr(text, names[i]))
-            fail_msg("the help does not name %s", names[i]);
-    free(text);
+    memset(named, 0, sizeof named);
+    for (int command = 0; command < N_COMMANDS; command++) {
+        char *text = NULL;
+        size_t size = 0;
+        FILE *out = open_memstream(&text, &size);
+        kg_options_help(1u << command, out);
+        assert_int_equal(fclose(out), 0);
+        name_options(text, " --", 1u << command, kg_option_command_word((enum kg_command)command));
+        free(text);
+    }
+    for (size_t i = 0; i < kg_option_rows_count; i++)
+        if (kg_option_rows[i].name && named[i] != kg_option_rows[i].commands)
+            fail_msg("kgate COMMAND --help does not name --%s for each of its commands", kg_option_rows[i].name);
+}
+
+static const char *man_page;
+
+/* Entries are lines `.It Fl -name`. */
+static void the_man_page_has_an_entry_for_every_option(void **state)
+{
+    char line[1000];
+    FILE *page = fopen(man_page, "r");
+    (void)state;
+    assert_non_null(page);
+    memset(named, 0, sizeof named);
+    while (fgets(line, sizeof line, page))
+        name_options(line, "Fl -", strncmp(line, ".It Fl ", strlen(".It Fl ")) ? 0 : ~0u, man_page);
+    fclose(page);
+    for (size_t i = 0; i < kg_option_rows_count; i++)
+        if (kg_option_rows[i].name && !named[i])
+            fail_msg("%s has no entry for --%s", man_page, kg_option_rows[i].name);
+}
+
+static void colors(void **state)
+{
+    (void)state;
+    unsetenv("NO_COLOR");
+    PARSED("run");
+    assert_true(kg_options_color(&o, true) && !kg_options_color(&o, false));
+    setenv("NO_COLOR", "", 1); /* as if it were not there */
+    assert_true(kg_options_color(&o, true));
+    setenv("NO_COLOR", "0", 1);
+    assert_false(kg_options_color(&o, true));
+    PARSED("run", "--color", "always");
+    assert_true(kg_options_color(&o, true) && kg_options_color(&o, false));
+    unsetenv("NO_COLOR");
+    PARSED("run", "--color", "never");
+    assert_false(kg_options_color(&o, true));
 }
 
 #define TEST(name) cmocka_unit_test_teardown(name, done)
 
-int main(void)
+int main(int argc, char *argv[])
 {
     const struct CMUnitTest tests[] = {
         TEST(defaults),
@@ -560,7 +621,13 @@ int main(void)
         TEST(wrong_values),
         TEST(wrong_lists),
         TEST(what_does_not_go_together),
+        TEST(ranges),
         TEST(the_help_names_every_option),
+        TEST(the_man_page_has_an_entry_for_every_option),
+        TEST(colors),
     };
+    if (argc != 2)
+        return 2;
+    man_page = argv[1];
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
