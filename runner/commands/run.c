@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "run/bless.h"
-#include "run/lost.h"
 #include "run/process.h"
 #include "reports/report.h"
 #include "run/rounds.h"
@@ -149,7 +148,7 @@ int kg_command_run(const struct kg_options *options, kg_error *ret_error)
     if (!status && options->bless)
         status = kg_bless_check(&session, ret_error);
     if (!status)
-        status = kg_lost_add(&session, ret_error);
+        status = kg_session_add_lost(&session, ret_error);
     if (!status)
         status = kg_rounds_init(&rounds, &session, ret_error);
     if (!status) {

@@ -1,10 +1,9 @@
 /* device_choice.c -- which device a run is on; devices are found by a worker of their own. */
-#include "run/device_choice.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "run/dispatch.h"
+#include "run/session.h"
 
 int kg_device_choice_parse(const char *text, enum kg_device_kind *ret_kind, int *ret_index, kg_error *ret_error)
 {

@@ -11,10 +11,7 @@
 #include "base/folder.h"
 #include "kg_build.h"
 #include "base/lock.h"
-#include "run/lost.h"
 #include "plan/module_copy.h"
-#include "plan/problem.h"
-#include "run/device_choice.h"
 
 /* ---- folders ---- */
 
@@ -149,78 +146,6 @@ static int make_plan(struct kg_session *s, kg_error *ret_error)
     return status;
 }
 
-/* ---- results ---- */
-
-/* What became of a case that is not the same in both builds. */
-static void apply_pair(const struct kg_session *s, const struct kg_pair *pair, struct kg_result *r)
-{
-    const bool allowed = s->options->allow_removed;
-    if (pair->fate == KG_PAIR_REMOVED) {
-        r->outcome = allowed ? KG_SKIPPED : KG_ABSENT;
-        snprintf(r->note, sizeof r->note, "the baseline has this case, the candidate does not%s",
-                 allowed ? " (--allow-removed)" : "");
-    }
-    if (pair->fate == KG_PAIR_CHANGED)
-        snprintf(r->note, sizeof r->note, "the row was changed: %s", pair->change);
-    if (pair->fate == KG_PAIR_CHANGED && !allowed) {
-        r->outcome = KG_ABSENT;
-    } else if (pair->fate == KG_PAIR_CHANGED || pair->fate == KG_PAIR_NEW) {
-        r->of = pair->candidate;
-        r->is_new = true;
-    }
-}
-
-void kg_session_resolve_policy(const struct kg_session *s, struct kg_result *r)
-{
-    const struct kg_policy_terms terms = { .timing = &s->options->timing,
-                                           .rounds = s->options->rounds,
-                                           .no_time = s->options->no_time,
-                                           .against = s->baseline.root };
-    r->of.policy = kg_policy_of(r->of.suite, r->of.backend, r->of.kind, &terms);
-    r->of.policy.xfail = kg_case_xfail(&r->of, r->id);
-}
-
-static int make_results(struct kg_session *s, kg_error *ret_error)
-{
-    s->results = calloc(s->plan.count + s->goldens.count + 1, sizeof *s->results);
-    if (!s->results)
-        return kg_fail(ret_error, KG_ENOMEM, "out of memory for %zu results", s->plan.count);
-    s->n_results = s->plan.count;
-    for (size_t i = 0; i < s->plan.count; i++) {
-        struct kg_result *r = &s->results[i];
-        r->of = s->plan.cases[i];
-        if (s->pairs.count)
-            apply_pair(s, &s->pairs.items[i], r);
-        kg_case_id(&r->of, r->id, sizeof r->id);
-        kg_session_resolve_policy(s, r);
-        snprintf(r->backend, sizeof r->backend, "%s", r->of.backend->name);
-        r->work = kg_problem_work(r->of.suite->op, r->of.problem);
-        if (r->outcome == KG_RAN && r->of.kind == KG_CUDA && *s->no_cuda) {
-            r->outcome = KG_SKIPPED;
-            snprintf(r->note, sizeof r->note, "%s", s->no_cuda);
-        }
-    }
-    return KG_OK;
-}
-
-const struct kg_golden *kg_session_golden(const struct kg_session *s, const struct kg_result *r)
-{
-    char key[KG_ID_SIZE];
-    kg_case_key(&r->of, r->backend, key, sizeof key);
-    return kg_goldens_find(&s->goldens, key);
-}
-
-struct kg_expectation kg_session_expectation(const struct kg_session *s, const struct kg_result *r)
-{
-    char key[KG_ID_SIZE];
-    const struct kg_contract contract = kg_policy_contract(&r->of.policy);
-    kg_case_key(&r->of, r->backend, key, sizeof key);
-    const bool judged = r->outcome != KG_ABSENT && !s->baseline.root;
-    return (struct kg_expectation){ .golden = judged ? kg_session_golden(s, r) : NULL,
-                                    .floor = kg_floors_find(&s->floors, &s->device, key, &contract),
-                                    .device_uuid = s->device.uuid };
-}
-
 /* ---- the whole ---- */
 
 static void say_waiting(const char *holder)
@@ -276,7 +201,7 @@ int kg_session_open(struct kg_session *s, const struct kg_options *options, kg_e
     if (!status && *s->cache)
         status = kg_floors_load(s->cache, &s->floors, ret_error);
     if (!status)
-        status = make_results(s, ret_error);
+        status = kg_session_make_results(s, ret_error);
     if (!status)
         status = kg_session_check(s, ret_error);
     if (!status)
@@ -294,11 +219,7 @@ int kg_session_open(struct kg_session *s, const struct kg_options *options, kg_e
 
 void kg_session_done(struct kg_session *s)
 {
-    for (size_t i = 0; i < s->n_results; i++) {
-        kg_lost_done(&s->results[i]);
-        kg_result_done(&s->results[i]);
-    }
-    free(s->results);
+    kg_session_free_results(s);
     if (*s->baseline_copy)
         (void)unlink(s->baseline_copy);
     kg_goldens_done(&s->goldens);

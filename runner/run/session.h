@@ -39,6 +39,19 @@ void kg_session_utc(char *ret_text, size_t size, const char *format); /* now, as
 int kg_session_open(struct kg_session *session, const struct kg_options *options, kg_error *ret_error);
 void kg_session_done(struct kg_session *session);
 
+/* ---- parts of it ---- */
+
+/* --device: auto (kind 0), cpu, cuda or cuda:N. KG_EINVAL. */
+int kg_device_choice_parse(const char *text, enum kg_device_kind *ret_kind, int *ret_index, kg_error *ret_error);
+
+/* Sets session->device. auto: the GPU if one is there and a case is for it; without a GPU its cases stay, to be skipped
+ * aloud (session->no_cuda). KG_EINVAL: the device that was named is not there. */
+int kg_device_choose(struct kg_session *session, bool wants_cuda, kg_error *ret_error);
+int kg_device_check_required(const struct kg_session *session, kg_error *ret_error); /* KG_EINVAL: --require-device */
+
+int kg_session_make_results(struct kg_session *session, kg_error *ret_error);
+void kg_session_free_results(struct kg_session *session);
+
 /* Puts the policy into the result's case: its suite's, with what the command line says. Nothing else resolves one. */
 void kg_session_resolve_policy(const struct kg_session *session, struct kg_result *result);
 
@@ -48,7 +61,10 @@ const struct kg_golden *kg_session_golden(const struct kg_session *session, cons
 /* What the session knows for judging a result. No golden judges under --against, nor a case that is absent. */
 struct kg_expectation kg_session_expectation(const struct kg_session *session, const struct kg_result *result);
 
-/* Part of it, once there are results: KG_EINVAL for a knob that no selected backend has, and for a --threshold under
+/* Adds a LOST result for every golden that the selection covers and the plan lacks. */
+int kg_session_add_lost(struct kg_session *session, kg_error *ret_error);
+
+/* Once there are results: KG_EINVAL for a knob that no selected backend has, and for a --threshold under
  * the noise that kgate selfcheck found on this machine in a selected case. */
 int kg_session_check(const struct kg_session *session, kg_error *ret_error);
 

@@ -1,0 +1,156 @@
+/* results.c -- a result for each case of the plan, with the policy that it is timed and judged by; one for each golden
+ * whose case is gone, since a case that left its table must not leave the gate unnoticed; and what each is held
+ * against. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/problem.h"
+#include "run/session.h"
+
+/* What became of a case that is not the same in both builds. */
+static void apply_pair(const struct kg_session *s, const struct kg_pair *pair, struct kg_result *r)
+{
+    const bool allowed = s->options->allow_removed;
+    if (pair->fate == KG_PAIR_REMOVED) {
+        r->outcome = allowed ? KG_SKIPPED : KG_ABSENT;
+        snprintf(r->note, sizeof r->note, "the baseline has this case, the candidate does not%s",
+                 allowed ? " (--allow-removed)" : "");
+    }
+    if (pair->fate == KG_PAIR_CHANGED)
+        snprintf(r->note, sizeof r->note, "the row was changed: %s", pair->change);
+    if (pair->fate == KG_PAIR_CHANGED && !allowed) {
+        r->outcome = KG_ABSENT;
+    } else if (pair->fate == KG_PAIR_CHANGED || pair->fate == KG_PAIR_NEW) {
+        r->of = pair->candidate;
+        r->is_new = true;
+    }
+}
+
+void kg_session_resolve_policy(const struct kg_session *s, struct kg_result *r)
+{
+    const struct kg_policy_terms terms = { .timing = &s->options->timing,
+                                           .rounds = s->options->rounds,
+                                           .no_time = s->options->no_time,
+                                           .against = s->baseline.root };
+    r->of.policy = kg_policy_of(r->of.suite, r->of.backend, r->of.kind, &terms);
+    r->of.policy.xfail = kg_case_xfail(&r->of, r->id);
+}
+
+int kg_session_make_results(struct kg_session *s, kg_error *ret_error)
+{
+    s->results = calloc(s->plan.count + s->goldens.count + 1, sizeof *s->results);
+    if (!s->results)
+        return kg_fail(ret_error, KG_ENOMEM, "out of memory for %zu results", s->plan.count);
+    s->n_results = s->plan.count;
+    for (size_t i = 0; i < s->plan.count; i++) {
+        struct kg_result *r = &s->results[i];
+        r->of = s->plan.cases[i];
+        if (s->pairs.count)
+            apply_pair(s, &s->pairs.items[i], r);
+        kg_case_id(&r->of, r->id, sizeof r->id);
+        kg_session_resolve_policy(s, r);
+        snprintf(r->backend, sizeof r->backend, "%s", r->of.backend->name);
+        r->work = kg_problem_work(r->of.suite->op, r->of.problem);
+        if (r->outcome == KG_RAN && r->of.kind == KG_CUDA && *s->no_cuda) {
+            r->outcome = KG_SKIPPED;
+            snprintf(r->note, sizeof r->note, "%s", s->no_cuda);
+        }
+    }
+    return KG_OK;
+}
+
+const struct kg_golden *kg_session_golden(const struct kg_session *s, const struct kg_result *r)
+{
+    char key[KG_ID_SIZE];
+    kg_case_key(&r->of, r->backend, key, sizeof key);
+    return kg_goldens_find(&s->goldens, key);
+}
+
+struct kg_expectation kg_session_expectation(const struct kg_session *s, const struct kg_result *r)
+{
+    char key[KG_ID_SIZE];
+    const struct kg_contract contract = kg_policy_contract(&r->of.policy);
+    kg_case_key(&r->of, r->backend, key, sizeof key);
+    const bool judged = r->outcome != KG_ABSENT && !s->baseline.root;
+    return (struct kg_expectation){ .golden = judged ? kg_session_golden(s, r) : NULL,
+                                    .floor = kg_floors_find(&s->floors, &s->device, key, &contract),
+                                    .device_uuid = s->device.uuid };
+}
+
+/* ---- goldens without a case ---- */
+
+static bool in_plan(const struct kg_plan *plan, const char *key)
+{
+    for (size_t i = 0; i < plan->count; i++) {
+        char one[KG_ID_SIZE];
+        kg_case_key(&plan->cases[i], plan->cases[i].backend->name, one, sizeof one);
+        if (!strcmp(one, key))
+            return true;
+    }
+    return false;
+}
+
+static const kg_op absent_op = { .name = "absent", .problem_size = sizeof(const char *) };
+
+/* A result of a case that no table has: its suite, shape and backend are made of the key, and live with the shape. */
+struct lost_case {
+    char shape[KG_ID_SIZE], suite_name[KG_ID_SIZE], backend_name[KG_ID_SIZE];
+    kg_suite suite;
+    kg_backend backend;
+    const char *row[1];
+};
+
+static int add_lost(struct kg_session *s, const struct kg_golden *golden, kg_error *ret_error)
+{
+    struct lost_case *lost = calloc(1, sizeof *lost);
+    if (!lost)
+        return kg_fail(ret_error, KG_ENOMEM, "out of memory");
+    const char *first = strchr(golden->key, '/'), *last = strrchr(golden->key, '/');
+    snprintf(lost->suite_name, sizeof lost->suite_name, "%.*s", (int)(first - golden->key), golden->key);
+    snprintf(lost->shape, sizeof lost->shape, "%.*s", (int)(last - first - 1), first + 1);
+    snprintf(lost->backend_name, sizeof lost->backend_name, "%s", last + 1);
+    lost->row[0] = lost->shape;
+    lost->suite = (kg_suite){ .name = lost->suite_name, .op = &absent_op };
+    lost->backend = (kg_backend){ .name = lost->backend_name, .device = s->device.kind };
+    struct kg_result *r = &s->results[s->n_results++];
+    *r = (struct kg_result){ .outcome = KG_ABSENT };
+    r->of = (struct kg_case){ .suite = &lost->suite,
+                              .backend = &lost->backend,
+                              .problem = lost->row,
+                              .shape = lost->shape,
+                              .kind = s->device.kind };
+    snprintf(r->id, sizeof r->id, "%s", golden->key);
+    snprintf(r->backend, sizeof r->backend, "%.60s", lost->backend_name);
+    snprintf(r->note, sizeof r->note, "a golden is there, but the table has no such case (--bless --prune removes it)");
+    return KG_OK;
+}
+
+/* Against the tables' whole plan: a shard's own lacks what the other shards run. */
+int kg_session_add_lost(struct kg_session *s, kg_error *ret_error)
+{
+    struct kg_selection selection = s->options->selection;
+    struct kg_plan whole = { 0 };
+    if (s->baseline.root) /* what is gone is seen in the baseline's own table */
+        return KG_OK;
+    selection.n_shards = selection.shard = 0;
+    int status = kg_plan_make(s->module.root, &selection, &whole, ret_error);
+    selection.shard = s->options->selection.shard;
+    for (size_t i = 0; i < s->goldens.count && !status; i++) {
+        const struct kg_golden *golden = &s->goldens.items[i];
+        if (kg_selection_covers_key(s->module.root, &selection, golden->key) && !in_plan(&whole, golden->key))
+            status = add_lost(s, golden, ret_error);
+    }
+    kg_plan_done(&whole);
+    return status;
+}
+
+void kg_session_free_results(struct kg_session *s)
+{
+    for (size_t i = 0; i < s->n_results; i++) {
+        struct kg_result *r = &s->results[i];
+        if (r->of.suite && r->of.suite->op == &absent_op) /* the shape's name is the first member of its lost_case */
+            free((void *)r->of.shape);
+        kg_result_done(r);
+    }
+    free(s->results);
+}
