@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "reports/facts.h"
-#include "reports/run_facts.h"
 #include "judge/verdict.h"
 
 /* What a verdict is in JUnit's words. */

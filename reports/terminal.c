@@ -1,14 +1,12 @@
-/* terminal.c -- what a person reads: the machine in one line, a table by suite, then what needs an answer, numbered,
- * each with a command to paste. A new column is a member of `struct row`, a line in row_of and its alignment. */
-#include "reports/report.h"
+/* terminal.c -- what a person reads: the machine in one line, a table by suite, then what needs an answer
+ * (terminal_end.c). A new column is a member of `enum column`, a line in row_of and its alignment. */
+#include "reports/terminal.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "reports/facts.h"
-#include "reports/run_facts.h"
-#include "reports/terminal_end.h"
 #include "judge/verdict.h"
+#include "reports/facts.h"
 
 enum column { C_CASE, C_BACKEND, C_MAX, C_MEAN, C_BAD, C_TIME, C_CHANGE, C_MARGIN, C_RATE, C_COUNT };
 
@@ -51,12 +49,11 @@ static void put_verdict(const struct kg_terminal_options *options, enum kg_verdi
 /* Which build was judged, and by what. */
 static void put_judges(const struct kg_run *run, FILE *out)
 {
-    const struct kg_text built = kg_format_sha(kg_fact_sha(run), kg_fact_dirty(run));
+    const struct kg_text built = kg_fact_build(run);
     const char *path = run->baseline ? run->baseline_path : run->expectations, *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
     if (run->baseline)
-        fprintf(out, " \u00b7 candidate %s against %s (%s)", built.s,
-                kg_format_sha(run->baseline->git_sha, run->baseline->git_dirty).s, name);
+        fprintf(out, " \u00b7 candidate %s against %s (%s)", built.s, kg_fact_baseline_build(run).s, name);
     else if (run->expectations_exist)
         fprintf(out, " \u00b7 build %s \u00b7 %s", built.s, name);
     else
@@ -78,6 +75,22 @@ static void put_header(const struct kg_run *run, FILE *out)
     if (run->shuffle_seed)
         fprintf(out, " \u00b7 shuffle %llu", (unsigned long long)run->shuffle_seed);
     fputc('\n', out);
+}
+
+/* A suite's. */
+struct table {
+    const struct kg_run *run;
+    const struct kg_terminal_options *options;
+    FILE *out;
+    bool many;    /* rows in the run */
+    size_t first; /* result of the suite */
+};
+
+/* The result where it is of the suite; else NULL. */
+static const struct kg_result *of_suite(const struct table *t, size_t index)
+{
+    const struct kg_result *result = &t->run->results[index];
+    return kg_fact_same_suite(result, &t->run->results[t->first]) ? result : NULL;
 }
 
 /* Right, and its time stands on another seed's row: one line stands for all of them. */
@@ -138,164 +151,200 @@ static void put_row(const struct row *row, const size_t widths[C_COUNT], FILE *o
 
 static void put_verbose(const struct kg_result *result, FILE *out)
 {
+    static const struct {
+        const char *before;
+        kg_fact_fn *fact; /* or */
+        size_t offset;    /* of a text of the result */
+    } lines[] = {
+        { "", kg_fact_problem, 0 },
+        { "", kg_fact_figures, 0 },
+        { "", kg_fact_time, 0 },
+        { "runs ", NULL, offsetof(struct kg_result, identity) },
+        { "knobs ", NULL, offsetof(struct kg_result, knobs) },
+        { "baseline runs ", NULL, offsetof(struct kg_result, baseline_identity) },
+        { "alarm: ", kg_fact_alarm, 0 },
+        { "noise: ", kg_fact_noise, 0 },
+    };
     char line[KG_LINE];
-    kg_fact_problem(result, line);
-    if (*line)
-        fprintf(out, "      %s\n", line);
-    kg_fact_figures(result, line);
-    if (*line)
-        fprintf(out, "      %s\n", line);
-    kg_fact_time(result, line);
-    if (*line)
-        fprintf(out, "      %s\n", line);
-    if (*result->identity)
-        fprintf(out, "      runs %s\n", kg_text_clean(result->identity, line, sizeof line));
-    if (*result->knobs)
-        fprintf(out, "      knobs %s\n", kg_text_clean(result->knobs, line, sizeof line));
-    if (*result->baseline_identity)
-        fprintf(out, "      baseline runs %s\n", kg_text_clean(result->baseline_identity, line, sizeof line));
-    kg_fact_alarm(result, line);
-    if (*line)
-        fprintf(out, "      alarm: %s\n", line);
-    kg_fact_noise(result, line);
-    if (*line)
-        fprintf(out, "      noise: %s\n", line);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        if (lines[i].fact)
+            lines[i].fact(result, line);
+        else
+            kg_text_clean((const char *)result + lines[i].offset, line, sizeof line);
+        if (*line)
+            fprintf(out, "      %s%s\n", lines[i].before, line);
+    }
     if (result->launch.kernels)
         fprintf(out, "      %d kernels a launch, %d copies\n", result->launch.kernels, result->launch.memory_nodes);
     if (*kg_fact_why(result))
         fprintf(out, "      %s\n", kg_text_clean(kg_fact_why(result), line, sizeof line));
 }
 
+/* ---- one line for many ---- */
+
+/* Is it a skip for that reason? */
+static bool same_skip(const struct kg_result *result, const struct kg_result *skip)
+{
+    return result && result->verdict == KG_SKIP && !strcmp(kg_fact_why(result), kg_fact_why(skip));
+}
+
 /* The first of its suite with this reason stands for all of them. */
-static void put_skips(const struct kg_run *run, size_t first, FILE *out)
+static void put_skips(const struct table *t)
 {
-    for (size_t i = first; i < run->n_results; i++) {
-        const struct kg_result *result = &run->results[i];
+    char line[KG_LINE];
+    for (size_t i = t->first; i < t->run->n_results; i++) {
+        const struct kg_result *result = of_suite(t, i);
         size_t same = 0;
-        bool told = false;
-        for (size_t k = first; k < run->n_results; k++) {
-            const struct kg_result *other = &run->results[k];
-            if (other->verdict != KG_SKIP || !kg_fact_same_suite(other, result) ||
-                strcmp(kg_fact_why(other), kg_fact_why(result)) != 0)
-                continue;
-            told = told || k < i;
-            same++;
-        }
-        char line[KG_LINE];
-        if (result->verdict == KG_SKIP && !told && kg_fact_same_suite(result, &run->results[first]))
-            fprintf(out, "  %zu skipped: %s\n", same, kg_text_clean(kg_fact_why(result), line, sizeof line));
-    }
-}
-
-static void put_folded(const struct kg_run *run, size_t first, const struct kg_terminal_options *options, FILE *out)
-{
-    size_t count = 0;
-    double max_abs = 0, mean_abs = 0, bad_pct = 0;
-    for (size_t i = first; i < run->n_results; i++) {
-        const struct kg_result *result = &run->results[i];
-        if (!kg_fact_same_suite(result, &run->results[first]) || !folded(result, options))
+        if (!result || result->verdict != KG_SKIP)
             continue;
-        count++;
-        max_abs = fmax(max_abs, result->comparison.max_abs);
-        mean_abs = fmax(mean_abs, result->comparison.mean_abs);
-        bad_pct = fmax(bad_pct, result->comparison.bad_pct);
+        size_t k = t->first;
+        while (!same_skip(of_suite(t, k), result))
+            k++;
+        for (; k >= i && k < t->run->n_results; k++)
+            same += same_skip(of_suite(t, k), result);
+        if (same)
+            fprintf(t->out, "  %zu skipped: %s\n", same, kg_text_clean(kg_fact_why(result), line, sizeof line));
     }
-    if (count)
-        fprintf(out, "  %zu passed on further seeds, at most max %s mean %s bad %.2f%%; timed on the first\n", count,
-                kg_format_error(max_abs).s, kg_format_error(mean_abs).s, bad_pct);
 }
 
-static void put_unreached(const struct kg_run *run, size_t first, FILE *out)
+static void put_unreached(const struct table *t)
 {
     size_t count = 0;
-    for (size_t i = first; i < run->n_results; i++)
-        count += kg_fact_same_suite(&run->results[i], &run->results[first]) && unreached(&run->results[i]);
+    for (size_t i = t->first; i < t->run->n_results; i++)
+        count += of_suite(t, i) && unreached(of_suite(t, i));
     if (count)
-        fprintf(out, "  %zu not reached: %s\n", count, run->partial);
+        fprintf(t->out, "  %zu not reached: %s\n", count, t->run->partial);
 }
 
-static void put_suite(const struct kg_run *run, size_t first, const struct kg_terminal_options *options, FILE *out)
+/* The largest errors of cases that one line stands for. */
+struct fold {
+    size_t count, compared;
+    double max_abs, mean_abs, bad_pct;
+};
+
+static void fold_add(struct fold *fold, const struct kg_result *result)
+{
+    fold->count++;
+    fold->compared += result->compared;
+    fold->max_abs = fmax(fold->max_abs, result->comparison.max_abs);
+    fold->mean_abs = fmax(fold->mean_abs, result->comparison.mean_abs);
+    fold->bad_pct = fmax(fold->bad_pct, result->comparison.bad_pct);
+}
+
+static struct kg_text fold_errors(const struct fold *fold)
+{
+    if (!fold->compared)
+        return (struct kg_text){ "" };
+    return kg_format(", at most max %s mean %s bad %.2f%%", kg_format_error(fold->max_abs).s,
+                     kg_format_error(fold->mean_abs).s, fold->bad_pct);
+}
+
+static void put_further_seeds(const struct table *t)
+{
+    struct fold fold = { 0 };
+    for (size_t i = t->first; i < t->run->n_results; i++)
+        if (of_suite(t, i) && folded(of_suite(t, i), t->options))
+            fold_add(&fold, of_suite(t, i));
+    if (fold.count)
+        fprintf(t->out, "  %zu passed on further seeds%s; timed on the first\n", fold.count, fold_errors(&fold).s);
+}
+
+/* Of one backend and verdict, and in the table? */
+static bool same_group(const struct table *t, const struct kg_result *result, const struct kg_result *like)
+{
+    return result && result->verdict == like->verdict && in_table(result, t->options) &&
+           !strcmp(kg_fact_backend(result), kg_fact_backend(like));
+}
+
+/* In a run of many rows one line stands for all that passed of a backend, and for others that are too many to read. */
+static bool in_group(const struct table *t, const struct kg_result *result)
+{
+    size_t count = 0;
+    if (!t->many || result->verdict == KG_PASS)
+        return t->many;
+    for (size_t i = t->first; i < t->run->n_results && count <= KG_TERMINAL_MOST; i++)
+        count += same_group(t, of_suite(t, i), result);
+    return count > KG_TERMINAL_MOST;
+}
+
+/* "  stage_c: 600 PASS, at most max 0.0100 mean 0.0010 bad 0.00%", where the group begins. */
+static void put_group(const struct table *t, const struct kg_result *result)
+{
+    struct fold fold = { 0 };
+    size_t i = t->first;
+    while (!same_group(t, of_suite(t, i), result))
+        i++;
+    if (&t->run->results[i] != result)
+        return;
+    for (; i < t->run->n_results; i++)
+        if (same_group(t, of_suite(t, i), result))
+            fold_add(&fold, &t->run->results[i]);
+    fprintf(t->out, "  %s: %zu ", kg_fact_backend(result), fold.count);
+    put_verdict(t->options, result->verdict, t->out);
+    fprintf(t->out, "%s\n", fold_errors(&fold).s);
+}
+
+/* ---- the table ---- */
+
+/* Twice: for the widths of the columns, then to be put. */
+static void take_rows(const struct table *t, size_t widths[C_COUNT], bool put)
 {
     struct row row;
-    size_t widths[C_COUNT] = { 0 };
-    for (size_t i = first; i < run->n_results; i++) {
-        if (!kg_fact_same_suite(&run->results[i], &run->results[first]) || !in_table(&run->results[i], options))
+    for (size_t i = t->first; i < t->run->n_results; i++) {
+        const struct kg_result *result = of_suite(t, i);
+        if (!result || !in_table(result, t->options))
             continue;
-        row_of(&run->results[i], &row);
+        if (in_group(t, result)) {
+            if (put)
+                put_group(t, result);
+            continue;
+        }
+        row_of(result, &row);
         for (int c = 0; c < C_COUNT; c++)
             if (kg_text_width(row.cells[c]) > widths[c])
                 widths[c] = kg_text_width(row.cells[c]);
-    }
-    fprintf(out, "%s\n", kg_fact_suite(&run->results[first]).s);
-    for (size_t i = first; i < run->n_results; i++) {
-        const struct kg_result *result = &run->results[i];
-        if (!kg_fact_same_suite(result, &run->results[first]) || !in_table(result, options))
+        if (!put)
             continue;
-        row_of(result, &row);
-        put_row(&row, widths, out);
-        put_verdict(options, result->verdict, out);
-        fputc('\n', out);
-        if (options->verbose)
-            put_verbose(result, out);
-    }
-    put_folded(run, first, options, out);
-    if (!options->verbose) {
-        put_skips(run, first, out);
-        put_unreached(run, first, out);
+        put_row(&row, widths, t->out);
+        put_verdict(t->options, result->verdict, t->out);
+        fputc('\n', t->out);
+        if (t->options->verbose)
+            put_verbose(result, t->out);
     }
 }
 
-/* Without a golden there is nothing to answer; on a new machine that is every case, and one line at the end says it. */
-static bool needs_answer(const struct kg_result *result, bool verbose)
+static void put_suite(const struct table *t)
 {
-    switch (result->verdict) {
-    case KG_PASS:
-    case KG_FAST:
-    case KG_XFAIL:
-    case KG_SKIP:
-        return false;
-    case KG_UNGATED:
-        return verbose || result->judgement.golden_us > 0;
-    case KG_UNSURE:
-        return verbose || !result->stopped; /* the same of a run that was stopped */
-    default:
-        return true;
+    size_t widths[C_COUNT] = { 0 };
+    fprintf(t->out, "%s\n", kg_fact_suite(&t->run->results[t->first]).s);
+    take_rows(t, widths, false);
+    take_rows(t, widths, true);
+    put_further_seeds(t);
+    if (!t->options->verbose) {
+        put_skips(t);
+        put_unreached(t);
     }
 }
 
-static void put_detail(const struct kg_run *run, const struct kg_result *result, size_t number, FILE *out)
+static void put_table(const struct kg_run *run, const struct kg_terminal_options *options, FILE *out)
 {
-    char line[KG_LINE];
-    const char *why = *kg_fact_why(result) ? kg_fact_why(result) : kg_verdict_name(result->verdict);
-    fprintf(out, "%zu) %s: %s\n", number, result->id, kg_text_clean(why, line, sizeof line));
-    kg_fact_worst(result, line);
-    if (*line)
-        fprintf(out, "   worst: %s\n", line);
-    kg_fact_noise(result, line);
-    if (*line && (result->verdict == KG_SLOW || result->verdict == KG_UNSURE))
-        fprintf(out, "   noise: %s\n", line);
-    if (result->outcome == KG_ABSENT)
-        return; /* there is no case to run again */
-    kg_fact_command(run, result, "", line);
-    fprintf(out, "   again: %s --verbose\n", line);
-}
-
-static void put_details(const struct kg_run *run, const struct kg_terminal_options *options, FILE *out)
-{
-    size_t number = 0;
+    struct table table = { run, options, out, false, 0 };
+    size_t rows = 0;
     for (size_t i = 0; i < run->n_results; i++)
-        if (needs_answer(&run->results[i], options->verbose))
-            put_detail(run, &run->results[i], ++number, out);
+        rows += in_table(&run->results[i], options);
+    table.many = rows > KG_TERMINAL_ROWS && !options->verbose;
+    for (; table.first < run->n_results; table.first++)
+        if (kg_fact_first_of_suite(run, table.first))
+            put_suite(&table);
 }
 
 int kg_report_terminal(const struct kg_run *run, const struct kg_terminal_options *options, FILE *out,
                        kg_error *ret_error)
 {
-    put_header(run, out);
-    for (size_t i = 0; i < run->n_results; i++)
-        if (kg_fact_first_of_suite(run, i))
-            put_suite(run, i, options, out);
-    put_details(run, options, out);
-    kg_terminal_put_end(run, out);
+    if (!options->quiet) {
+        put_header(run, out);
+        put_table(run, options, out);
+    }
+    kg_terminal_put_end(run, options, out);
     return kg_stream_check(out, ret_error);
 }

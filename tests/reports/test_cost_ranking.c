@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reports/cost_ranking.h"
-#include "reports/markdown.h"
+#include "reports/sections.h"
 
 static int failures;
 
@@ -125,7 +124,7 @@ static char *section_of(const struct row *from, size_t count)
     if (!out)
         abort();
     make_run(from, count, results, &run);
-    kg_markdown_costs(&run, out);
+    kg_section_costs(&run, out);
     fclose(out);
     return text;
 }
