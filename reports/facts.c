@@ -275,6 +275,21 @@ void kg_fact_time(const struct kg_result *result, char *ret_line)
     kg_text_add(ret_line, KG_LINE, ", %zu samples in %d blocks", kg_fact_samples(result), result->n_blocks);
 }
 
+void kg_fact_runs(const struct kg_result *result, char *ret_line)
+{
+    (void)kg_text_clean(result->identity, ret_line, KG_LINE);
+}
+
+void kg_fact_against(const struct kg_result *result, char *ret_line)
+{
+    (void)kg_text_clean(result->baseline_identity, ret_line, KG_LINE);
+}
+
+void kg_fact_knobs(const struct kg_result *result, char *ret_line)
+{
+    (void)kg_text_clean(result->knobs, ret_line, KG_LINE);
+}
+
 /* mission@S=1024,D=64, or a seed that is not the suite's: the case exists only under the options that made it. */
 static void add_case_options(char *line, const struct kg_result *result)
 {

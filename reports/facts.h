@@ -50,6 +50,9 @@ kg_fact_fn kg_fact_problem; /* B=1 H=8 S=512 D=64 dtype=f16 */
 kg_fact_fn kg_fact_worst;   /* O[0,3,17,5]: got nan, expected 0.12; only where a gate does not hold */
 kg_fact_fn kg_fact_figures; /* max_abs … mean_abs … of N elements */
 kg_fact_fn kg_fact_time;    /* p50 26.0 us, p90 …, 1500 samples in 3 blocks */
+kg_fact_fn kg_fact_runs;    /* identity of what ran; */
+kg_fact_fn kg_fact_against; /* and of the baseline */
+kg_fact_fn kg_fact_knobs;   /* tile=64,stages=2 */
 kg_fact_fn kg_fact_noise;   /* "power cap, clocks moved" */
 kg_fact_fn kg_fact_alarm;   /* +4.0% after 3 blocks, not confirmed by … */
 

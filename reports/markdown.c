@@ -17,6 +17,15 @@ static bool of_table(const struct kg_run *run, size_t first, size_t index)
     return kg_fact_same_suite(result, &run->results[first]) && kg_fact_timed(result);
 }
 
+/* The suite's first timed result; NULL: none. */
+static const struct kg_result *find_timed(const struct kg_run *run, size_t first)
+{
+    for (size_t i = first; i < run->n_results; i++)
+        if (of_table(run, first, i))
+            return &run->results[i];
+    return NULL;
+}
+
 /* Rows are (shape, seed): with --time-every-seed a shape has several. */
 static bool same_row(const struct kg_result *a, const struct kg_result *b)
 {
@@ -96,13 +105,10 @@ static void put_matrix(const struct kg_run *run, size_t first, FILE *out)
 {
     const char *columns[MAX_COLUMNS];
     size_t n_columns = find_columns(run, first, columns);
-    size_t timed = first;
-    while (!of_table(run, first, timed)) /* there is one: the caller has looked */
-        timed++;
+    const char *anchor = kg_fact_anchor(find_timed(run, first));
     fputs("p50 of a call", out);
-    if (*kg_fact_anchor(&run->results[timed]) && !run->baseline)
-        fprintf(out, "; in brackets how many times as fast as the anchor `%s`, measured beside it",
-                kg_fact_anchor(&run->results[timed]));
+    if (*anchor && !run->baseline)
+        fprintf(out, "; in brackets how many times as fast as the anchor `%s`, measured beside it", anchor);
     fputs(".\n\n| shape | problem ", out);
     for (size_t c = 0; c < n_columns; c++)
         kg_markdown_cell(columns[c], out);
@@ -155,14 +161,6 @@ static void put_partial(const struct kg_run *run, FILE *out)
                 run->n_results);
 }
 
-static bool any_timed(const struct kg_run *run, size_t first)
-{
-    for (size_t i = first; i < run->n_results; i++)
-        if (of_table(run, first, i))
-            return true;
-    return false;
-}
-
 int kg_report_markdown(const struct kg_run *run, FILE *out, kg_error *ret_error)
 {
     const char *judge = run->baseline ? "baseline" : "golden";
@@ -176,7 +174,7 @@ int kg_report_markdown(const struct kg_run *run, FILE *out, kg_error *ret_error)
         if (!kg_fact_first_of_suite(run, i))
             continue;
         fprintf(out, "\n## %s\n\n", kg_fact_suite(&run->results[i]).s);
-        if (!any_timed(run, i)) {
+        if (!find_timed(run, i)) {
             fputs("Nothing was timed.\n", out);
             continue;
         }
@@ -222,7 +220,7 @@ static void put_not_passed(const struct kg_run *run, FILE *out)
 static void put_all_times(const struct kg_run *run, FILE *out)
 {
     for (size_t i = 0; i < run->n_results; i++) {
-        if (!kg_fact_first_of_suite(run, i) || !any_timed(run, i))
+        if (!kg_fact_first_of_suite(run, i) || !find_timed(run, i))
             continue;
         fprintf(out, "\n## Times: %s\n\n", kg_fact_suite(&run->results[i]).s);
         put_baseline_table(run, i, out);

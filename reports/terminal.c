@@ -152,27 +152,18 @@ static void put_row(const struct row *row, const size_t widths[C_COUNT], FILE *o
 static void put_verbose(const struct kg_result *result, FILE *out)
 {
     static const struct {
-        const char *before;
-        kg_fact_fn *fact; /* or */
-        size_t offset;    /* of a text of the result */
-    } lines[] = {
-        { "", kg_fact_problem, 0 },
-        { "", kg_fact_figures, 0 },
-        { "", kg_fact_time, 0 },
-        { "runs ", NULL, offsetof(struct kg_result, identity) },
-        { "knobs ", NULL, offsetof(struct kg_result, knobs) },
-        { "baseline runs ", NULL, offsetof(struct kg_result, baseline_identity) },
-        { "alarm: ", kg_fact_alarm, 0 },
-        { "noise: ", kg_fact_noise, 0 },
+        const char *name;
+        kg_fact_fn *fact;
+    } facts[] = {
+        { "", kg_fact_problem },      { "", kg_fact_figures },      { "", kg_fact_time },
+        { "runs ", kg_fact_runs },    { "knobs ", kg_fact_knobs },  { "baseline runs ", kg_fact_against },
+        { "alarm: ", kg_fact_alarm }, { "noise: ", kg_fact_noise },
     };
     char line[KG_LINE];
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        if (lines[i].fact)
-            lines[i].fact(result, line);
-        else
-            kg_text_clean((const char *)result + lines[i].offset, line, sizeof line);
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        facts[i].fact(result, line);
         if (*line)
-            fprintf(out, "      %s%s\n", lines[i].before, line);
+            fprintf(out, "      %s%s\n", facts[i].name, line);
     }
     if (result->launch.kernels)
         fprintf(out, "      %d kernels a launch, %d copies\n", result->launch.kernels, result->launch.memory_nodes);

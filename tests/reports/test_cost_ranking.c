@@ -5,19 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
 #include "reports/sections.h"
-
-static int failures;
-
-#define CHECK(condition)                                                                                               \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                                            \
-            failures++;                                                                                                \
-        }                                                                                                              \
-    } while (0)
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static const kg_backend clean = { .name = "clean", .device = KG_CUDA }, slow = { .name = "slow", .device = KG_CUDA },
                         twin = { .name = "twin|2", .device = KG_CUDA }, quick = { .name = "quick", .device = KG_CUDA },

@@ -14,18 +14,9 @@
 #include "reports/facts.h"
 #include "reports/terminal.h"
 #include "base/json.h"
+#include "check.h"
 #include "sample_run.h"
 #include "judge/verdict.h"
-
-static int failures;
-
-#define CHECK(condition)                                                                                               \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                                            \
-            failures++;                                                                                                \
-        }                                                                                                              \
-    } while (0)
 
 typedef int report_fn(const struct kg_run *run, FILE *out, kg_error *ret_error);
 
@@ -171,7 +162,7 @@ static void test_frozen(const struct kg_run *run, const char *folder, bool updat
         { "junit_allowed.xml", kg_report_junit, true },      { "comparison.md", kg_report_markdown, false },
         { "summary.md", kg_report_summary, false },
     };
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    for (size_t i = 0; i < COUNT(files); i++) {
         struct kg_run as = *run;
         as.allow_undecided = files[i].allow_undecided;
         check_frozen(&as, folder, files[i].name, files[i].report, update);
@@ -434,7 +425,7 @@ static void test_correctness_json(const struct kg_run *run)
                                           "D",           "seed",    "max_abs_err", "mean_abs_err",
                                           "max_rel_err", "pct_bad", "gates",       "pass" };
     cJSON *root = parse(run, kg_report_correctness);
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+    for (size_t i = 0; i < COUNT(wanted); i++)
         CHECK(cJSON_HasObjectItem(find(root, "results/0"), wanted[i]));
     CHECK(cJSON_GetArraySize(find(root, "results")) == 12);
     CHECK(cJSON_GetArraySize(find(root, "skipped")) == 5);
@@ -717,7 +708,7 @@ static void test_full(const struct kg_run *run)
                                         kg_report_json,     kg_report_build_meta, kg_report_correctness,
                                         kg_report_perf,     kg_report_samples,    kg_report_csv,
                                         kg_report_markdown, kg_report_summary };
-    for (size_t i = 0; i < sizeof sinks / sizeof *sinks; i++) {
+    for (size_t i = 0; i < COUNT(sinks); i++) {
         kg_error error = { 0 };
         FILE *full = fopen("/dev/full", "w");
         CHECK(full && sinks[i](run, full, &error) == KG_EIO);
@@ -766,7 +757,7 @@ int main(int argc, char **argv)
     sample_run_make_contest(&contest);
     test_frozen(&run, argv[1], update);
     test_frozen_against(&against, argv[1], update);
-    test_frozen_csv(runs, sizeof runs / sizeof *runs, argv[1], update);
+    test_frozen_csv(runs, COUNT(runs), argv[1], update);
     test_untimed(&run, argv[1], update);
     test_contest(&contest, argv[1], update);
     test_contest_seeds(&contest);
