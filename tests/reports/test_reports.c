@@ -122,19 +122,56 @@ static void check_frozen(const struct kg_run *run, const char *folder, const cha
     free(text);
 }
 
-/* One file for all runs, so that a new column is a change of one. */
+#define MAX_CELLS 64 /* columns, and records */
+
+struct cells {
+    const char *at[MAX_CELLS][MAX_CELLS]; /* by record and column, as they are written, with their quotes */
+    int length[MAX_CELLS][MAX_CELLS];
+    size_t records, columns;
+};
+
+/* Splits as RFC 4180 says. */
+static void split(const char *csv, struct cells *ret_cells)
+{
+    size_t r = 0, c = 0;
+    bool quoted = false;
+    for (const char *from = csv, *at = csv; *at && r < MAX_CELLS && c < MAX_CELLS; at++) {
+        const bool last = !quoted && !strncmp(at, "\r\n", 2);
+        quoted ^= *at == '"';
+        if (quoted || (*at != ',' && !last))
+            continue;
+        ret_cells->at[r][c] = from;
+        ret_cells->length[r][c++] = (int)(at - from);
+        from = at + 1 + last;
+        if (!last)
+            continue;
+        CHECK(!r || c == ret_cells->columns); /* every record is as long */
+        ret_cells->columns = c;
+        ret_cells->records = ++r;
+        c = 0;
+        at++;
+    }
+    CHECK(!quoted && c == 0 && strlen(csv) > 2 && !strcmp(csv + strlen(csv) - 2, "\r\n"));
+}
+
+/* All runs in one file, a column a line: a new column is then a line a run, and not a change of every record. */
 static void test_frozen_csv(const struct kg_run *const *runs, size_t count, const char *folder, bool update)
 {
     char *all = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&all, &size);
     for (size_t i = 0; out && i < count; i++) {
-        char *text = text_of(runs[i], kg_report_csv, NULL);
-        fputs(text, out);
-        free(text);
+        struct cells cells = { .records = 0 };
+        char *csv = text_of(runs[i], kg_report_csv, NULL);
+        split(csv, &cells);
+        CHECK(cells.records == runs[i]->n_results + 1);
+        for (size_t c = 0; c < cells.columns; c++)
+            for (size_t r = 0; r < cells.records; r++)
+                fprintf(out, "%.*s%c", cells.length[r][c], cells.at[r][c], r + 1 < cells.records ? '\t' : '\n');
+        free(csv);
     }
     CHECK(out && !fclose(out));
-    check_text(all, size, folder, "comparison.csv", update);
+    check_text(all, size, folder, "comparison_columns.txt", update);
     free(all);
 }
 
@@ -608,36 +645,6 @@ static void test_samples(const struct kg_run *run)
     free(text);
 }
 
-/* ---- CSV ---- */
-
-/* Splits as RFC 4180 says; returns the number of fields of the record and moves on to the next one. */
-static int count_fields(const char **at)
-{
-    int fields = 1;
-    bool quoted = false;
-    for (; **at && (quoted || **at != '\n'); (*at)++) {
-        if (**at == '"')
-            quoted = !quoted;
-        fields += !quoted && **at == ',';
-    }
-    *at += **at == '\n';
-    return quoted ? -1 : fields;
-}
-
-static void test_csv(const struct kg_run *run)
-{
-    char *text = text_of(run, kg_report_csv, NULL);
-    const char *at = text;
-    int columns = count_fields(&at);
-    size_t records = 0;
-    for (; *at; records++)
-        CHECK(count_fields(&at) == columns);
-    CHECK(records == run->n_results);
-    CHECK(strstr(text, "\"a #1 | <b> & \"\"q\"\" ]]> caf\u00e9, \ufffd[31m"));
-    CHECK(strstr(text, ",inf,0.5,-3.2e-07,3,"));
-    free(text);
-}
-
 /* ---- files ---- */
 
 static int count_files(const char *folder)
@@ -776,7 +783,6 @@ int main(int argc, char **argv)
     test_against_json(&against);
     test_stopped(&against);
     test_samples(&run);
-    test_csv(&run);
     test_folder(&run);
     test_full(&run);
     sample_run_done(&run);
