@@ -77,7 +77,10 @@ static void put_header(const struct kg_run *run, FILE *out)
     fputc('\n', out);
 }
 
-/* A suite's. */
+/* How a case is told: in a row of its own, or in a line with others alike. */
+enum kind { ROWS, GROUPS, SEEDS, SKIPS, UNREACHED, KINDS };
+
+/* Of a suite. */
 struct table {
     const struct kg_run *run;
     const struct kg_terminal_options *options;
@@ -86,28 +89,33 @@ struct table {
     size_t first; /* result of the suite */
 };
 
-/* The result where it is of the suite; else NULL. */
-static const struct kg_result *of_suite(const struct table *t, size_t index)
+static bool same_group(const struct kg_result *a, const struct kg_result *b)
+{
+    return a->verdict == b->verdict && kg_fact_same_suite(a, b) && !strcmp(kg_fact_backend(a), kg_fact_backend(b));
+}
+
+/* In a run of many rows one line stands for all that passed of a backend, and for others that are too many to read. */
+static enum kind kind_of(const struct table *t, const struct kg_result *result)
+{
+    if (t->options->verbose)
+        return ROWS;
+    if (result->verdict == KG_SKIP)
+        return SKIPS;
+    if (result->outcome == KG_DEFERRED && result->verdict == KG_PASS)
+        return SEEDS; /* right, and its time stands on another seed's row */
+    if (result->stopped && !result->compared)
+        return UNREACHED;
+    size_t count = t->many && result->verdict == KG_PASS ? KG_TERMINAL_MOST + 1 : 0;
+    for (size_t i = t->first; t->many && i < t->run->n_results && count <= KG_TERMINAL_MOST; i++)
+        count += same_group(&t->run->results[i], result);
+    return count > KG_TERMINAL_MOST ? GROUPS : ROWS;
+}
+
+/* The result where it is of the suite, and told so; else NULL. */
+static const struct kg_result *of_kind(const struct table *t, size_t index, enum kind kind)
 {
     const struct kg_result *result = &t->run->results[index];
-    return kg_fact_same_suite(result, &t->run->results[t->first]) ? result : NULL;
-}
-
-/* Right, and its time stands on another seed's row: one line stands for all of them. */
-static bool folded(const struct kg_result *result, const struct kg_terminal_options *options)
-{
-    return !options->verbose && result->outcome == KG_DEFERRED && result->verdict == KG_PASS;
-}
-
-/* Nothing is known of it: the run was stopped before. */
-static bool unreached(const struct kg_result *result)
-{
-    return result->stopped && !result->compared;
-}
-
-static bool in_table(const struct kg_result *result, const struct kg_terminal_options *options)
-{
-    return options->verbose || !(folded(result, options) || unreached(result) || result->verdict == KG_SKIP);
+    return kg_fact_same_suite(result, &t->run->results[t->first]) && kind_of(t, result) == kind ? result : NULL;
 }
 
 static void row_of(const struct kg_result *result, struct row *ret_row)
@@ -171,131 +179,23 @@ static void put_verbose(const struct kg_result *result, FILE *out)
         fprintf(out, "      %s\n", kg_text_clean(kg_fact_why(result), line, sizeof line));
 }
 
-/* ---- one line for many ---- */
-
-/* Is it a skip for that reason? */
-static bool same_skip(const struct kg_result *result, const struct kg_result *skip)
+static void put_rows(const struct table *t)
 {
-    return result && result->verdict == KG_SKIP && !strcmp(kg_fact_why(result), kg_fact_why(skip));
-}
-
-/* The first of its suite with this reason stands for all of them. */
-static void put_skips(const struct table *t)
-{
-    char line[KG_LINE];
-    for (size_t i = t->first; i < t->run->n_results; i++) {
-        const struct kg_result *result = of_suite(t, i);
-        size_t same = 0;
-        if (!result || result->verdict != KG_SKIP)
-            continue;
-        size_t k = t->first;
-        while (!same_skip(of_suite(t, k), result))
-            k++;
-        for (; k >= i && k < t->run->n_results; k++)
-            same += same_skip(of_suite(t, k), result);
-        if (same)
-            fprintf(t->out, "  %zu skipped: %s\n", same, kg_text_clean(kg_fact_why(result), line, sizeof line));
-    }
-}
-
-static void put_unreached(const struct table *t)
-{
-    size_t count = 0;
-    for (size_t i = t->first; i < t->run->n_results; i++)
-        count += of_suite(t, i) && unreached(of_suite(t, i));
-    if (count)
-        fprintf(t->out, "  %zu not reached: %s\n", count, t->run->partial);
-}
-
-/* The largest errors of cases that one line stands for. */
-struct fold {
-    size_t count, compared;
-    double max_abs, mean_abs, bad_pct;
-};
-
-static void fold_add(struct fold *fold, const struct kg_result *result)
-{
-    fold->count++;
-    fold->compared += result->compared;
-    fold->max_abs = fmax(fold->max_abs, result->comparison.max_abs);
-    fold->mean_abs = fmax(fold->mean_abs, result->comparison.mean_abs);
-    fold->bad_pct = fmax(fold->bad_pct, result->comparison.bad_pct);
-}
-
-static struct kg_text fold_errors(const struct fold *fold)
-{
-    if (!fold->compared)
-        return (struct kg_text){ "" };
-    return kg_format(", at most max %s mean %s bad %.2f%%", kg_format_error(fold->max_abs).s,
-                     kg_format_error(fold->mean_abs).s, fold->bad_pct);
-}
-
-static void put_further_seeds(const struct table *t)
-{
-    struct fold fold = { 0 };
-    for (size_t i = t->first; i < t->run->n_results; i++)
-        if (of_suite(t, i) && folded(of_suite(t, i), t->options))
-            fold_add(&fold, of_suite(t, i));
-    if (fold.count)
-        fprintf(t->out, "  %zu passed on further seeds%s; timed on the first\n", fold.count, fold_errors(&fold).s);
-}
-
-/* Of one backend and verdict, and in the table? */
-static bool same_group(const struct table *t, const struct kg_result *result, const struct kg_result *like)
-{
-    return result && result->verdict == like->verdict && in_table(result, t->options) &&
-           !strcmp(kg_fact_backend(result), kg_fact_backend(like));
-}
-
-/* In a run of many rows one line stands for all that passed of a backend, and for others that are too many to read. */
-static bool in_group(const struct table *t, const struct kg_result *result)
-{
-    size_t count = 0;
-    if (!t->many || result->verdict == KG_PASS)
-        return t->many;
-    for (size_t i = t->first; i < t->run->n_results && count <= KG_TERMINAL_MOST; i++)
-        count += same_group(t, of_suite(t, i), result);
-    return count > KG_TERMINAL_MOST;
-}
-
-/* "  stage_c: 600 PASS, at most max 0.0100 mean 0.0010 bad 0.00%", where the group begins. */
-static void put_group(const struct table *t, const struct kg_result *result)
-{
-    struct fold fold = { 0 };
-    size_t i = t->first;
-    while (!same_group(t, of_suite(t, i), result))
-        i++;
-    if (&t->run->results[i] != result)
-        return;
-    for (; i < t->run->n_results; i++)
-        if (same_group(t, of_suite(t, i), result))
-            fold_add(&fold, &t->run->results[i]);
-    fprintf(t->out, "  %s: %zu ", kg_fact_backend(result), fold.count);
-    put_verdict(t->options, result->verdict, t->out);
-    fprintf(t->out, "%s\n", fold_errors(&fold).s);
-}
-
-/* ---- the table ---- */
-
-/* Twice: for the widths of the columns, then to be put. */
-static void take_rows(const struct table *t, size_t widths[C_COUNT], bool put)
-{
+    size_t widths[C_COUNT] = { 0 };
     struct row row;
     for (size_t i = t->first; i < t->run->n_results; i++) {
-        const struct kg_result *result = of_suite(t, i);
-        if (!result || !in_table(result, t->options))
+        if (!of_kind(t, i, ROWS))
             continue;
-        if (in_group(t, result)) {
-            if (put)
-                put_group(t, result);
-            continue;
-        }
-        row_of(result, &row);
+        row_of(of_kind(t, i, ROWS), &row);
         for (int c = 0; c < C_COUNT; c++)
             if (kg_text_width(row.cells[c]) > widths[c])
                 widths[c] = kg_text_width(row.cells[c]);
-        if (!put)
+    }
+    for (size_t i = t->first; i < t->run->n_results; i++) {
+        const struct kg_result *result = of_kind(t, i, ROWS);
+        if (!result)
             continue;
+        row_of(result, &row);
         put_row(&row, widths, t->out);
         put_verdict(t->options, result->verdict, t->out);
         fputc('\n', t->out);
@@ -304,16 +204,54 @@ static void take_rows(const struct table *t, size_t widths[C_COUNT], bool put)
     }
 }
 
-static void put_suite(const struct table *t)
+/* Those that one line stands for: the first of them, how many, and their largest errors. */
+struct line {
+    const struct kg_result *first;
+    size_t count;
+    double max_abs, mean_abs, bad_pct;
+};
+
+static bool same_line(enum kind kind, const struct kg_result *a, const struct kg_result *b)
 {
-    size_t widths[C_COUNT] = { 0 };
-    fprintf(t->out, "%s\n", kg_fact_suite(&t->run->results[t->first]).s);
-    take_rows(t, widths, false);
-    take_rows(t, widths, true);
-    put_further_seeds(t);
-    if (!t->options->verbose) {
-        put_skips(t);
-        put_unreached(t);
+    return kind == GROUPS ? same_group(a, b) : kind == SKIPS ? !strcmp(kg_fact_why(a), kg_fact_why(b)) : true;
+}
+
+static void put_line(const struct table *t, enum kind kind, const struct line *line)
+{
+    char why[KG_LINE], errors[128] = "";
+    if (line->first->compared)
+        snprintf(errors, sizeof errors, ", at most max %s mean %s bad %.2f%%", kg_format_error(line->max_abs).s,
+                 kg_format_error(line->mean_abs).s, line->bad_pct);
+    if (kind == SEEDS) {
+        fprintf(t->out, "  %zu passed on further seeds%s; timed on the first\n", line->count, errors);
+    } else if (kind == GROUPS) {
+        fprintf(t->out, "  %s: %zu ", kg_fact_backend(line->first), line->count);
+        put_verdict(t->options, line->first->verdict, t->out);
+        fprintf(t->out, "%s\n", errors);
+    } else {
+        fprintf(t->out, "  %zu %s: %s\n", line->count, kind == SKIPS ? "skipped" : "not reached",
+                kind == SKIPS ? kg_text_clean(kg_fact_why(line->first), why, sizeof why) : t->run->partial);
+    }
+}
+
+/* A line where the first of those stands that it is for. */
+static void put_lines(const struct table *t, enum kind kind)
+{
+    for (size_t i = t->first; i < t->run->n_results; i++) {
+        struct line line = { .first = of_kind(t, i, kind) };
+        for (size_t k = t->first; line.first && k < t->run->n_results; k++) {
+            const struct kg_result *other = of_kind(t, k, kind);
+            if (!other || !same_line(kind, other, line.first))
+                continue;
+            if (k < i)
+                line.first = NULL;
+            line.count++;
+            line.max_abs = fmax(line.max_abs, other->comparison.max_abs);
+            line.mean_abs = fmax(line.mean_abs, other->comparison.mean_abs);
+            line.bad_pct = fmax(line.bad_pct, other->comparison.bad_pct);
+        }
+        if (line.first)
+            put_line(t, kind, &line);
     }
 }
 
@@ -322,11 +260,17 @@ static void put_table(const struct kg_run *run, const struct kg_terminal_options
     struct table table = { run, options, out, false, 0 };
     size_t rows = 0;
     for (size_t i = 0; i < run->n_results; i++)
-        rows += in_table(&run->results[i], options);
-    table.many = rows > KG_TERMINAL_ROWS && !options->verbose;
-    for (; table.first < run->n_results; table.first++)
-        if (kg_fact_first_of_suite(run, table.first))
-            put_suite(&table);
+        rows += kind_of(&table, &run->results[i]) == ROWS;
+    table.many = rows > KG_TERMINAL_ROWS;
+    for (; table.first < run->n_results; table.first++) {
+        if (!kg_fact_first_of_suite(run, table.first))
+            continue;
+        fprintf(out, "%s\n", kg_fact_suite(&run->results[table.first]).s);
+        put_lines(&table, GROUPS);
+        put_rows(&table);
+        for (int kind = SEEDS; kind < KINDS; kind++)
+            put_lines(&table, (enum kind)kind);
+    }
 }
 
 int kg_report_terminal(const struct kg_run *run, const struct kg_terminal_options *options, FILE *out,

@@ -69,6 +69,7 @@ static int print(const struct kg_session *s, kg_error *ret_error)
     const struct kg_terminal_options terminal = {
         .color = kg_options_color(o, isatty(STDOUT_FILENO)),
         .verbose = o->verbose,
+        .quiet = o->quiet,
         .folder = s->folder,
     };
     if (o->format == KG_FORMAT_TAP)
