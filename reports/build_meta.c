@@ -7,7 +7,6 @@
 #include "reports/facts.h"
 #include "reports/json_parts.h"
 #include "resources/resources_file.h"
-#include "reports/run_facts.h"
 
 #define SCHEMA 1
 

@@ -1,30 +1,16 @@
 /* cost_ranking.c -- costs over a suite's clean backend, and their table in summary.md. */
-#include "reports/cost_ranking.h"
+#include "reports/sections.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "reports/facts.h"
-#include "reports/markdown.h"
-#include "reports/run_facts.h"
-
-/* Wrong, broken or impossible results have no cost. */
-static bool is_usable(const struct kg_result *result)
-{
-    return kg_fact_timed(result) && result->time_us.p50 > 0 && result->outcome == KG_RAN && result->compared &&
-           kg_gate_marks_all(result->marks) && !result->impossible;
-}
 
 /* By name, since the tables of two builds may both be in a run. */
 static bool same_backend(const struct kg_result *a, const struct kg_result *b)
 {
     return a->of.suite && b->of.suite && kg_fact_same_suite(a, b) && !strcmp(kg_fact_backend(a), kg_fact_backend(b));
-}
-
-static bool same_shape(const struct kg_result *a, const struct kg_result *b)
-{
-    return !strcmp(kg_fact_shape(a).s, kg_fact_shape(b).s);
 }
 
 /* The usable result of the clean backend at the shape and seed of another; NULL: none. */
@@ -34,7 +20,7 @@ static const struct kg_result *find_clean(const struct kg_run *run, const kg_bac
     for (size_t i = 0; i < run->n_results; i++) {
         const struct kg_result *result = &run->results[i];
         if (kg_fact_same_suite(result, other) && !strcmp(kg_fact_backend(result), clean->name) &&
-            result->of.seed == other->of.seed && same_shape(result, other) && is_usable(result))
+            result->of.seed == other->of.seed && kg_fact_same_shape(result, other) && kg_fact_usable(result))
             return result;
     }
     return NULL;
@@ -44,7 +30,7 @@ static const struct kg_result *find_clean(const struct kg_run *run, const kg_bac
 static bool is_first(const struct kg_run *run, const struct kg_result *result, bool at_shape)
 {
     for (const struct kg_result *before = run->results; before < result; before++)
-        if (same_backend(before, result) && (!at_shape || same_shape(before, result)))
+        if (same_backend(before, result) && (!at_shape || kg_fact_same_shape(before, result)))
             return false;
     return true;
 }
@@ -53,7 +39,7 @@ static bool is_first(const struct kg_run *run, const struct kg_result *result, b
 static double ratio_at(const struct kg_run *run, const kg_backend *clean, const struct kg_result *first)
 {
     for (const struct kg_result *result = first; result < run->results + run->n_results; result++) {
-        if (!same_backend(result, first) || !same_shape(result, first) || !is_usable(result))
+        if (!same_backend(result, first) || !kg_fact_same_shape(result, first) || !kg_fact_usable(result))
             continue;
         const struct kg_result *beside = find_clean(run, clean, result);
         if (beside)
@@ -120,33 +106,27 @@ size_t kg_cost_rank(const struct kg_run *run, const struct kg_result *of, struct
 
 /* ---- the section ----------------------------------------------------------------------------------------------- */
 
-static void put_where(double ratio, const struct kg_result *at, FILE *out)
+/* "4.00x at mission" */
+static struct kg_text where_of(double ratio, const struct kg_result *at)
 {
-    fprintf(out, " | %s", at ? kg_format_speedup(ratio).s : "-");
-    if (at) {
-        fputs(" at ", out);
-        kg_markdown_cell(kg_fact_shape(at).s, out);
-    }
+    if (!at)
+        return (struct kg_text){ "-" };
+    return kg_format("%s at %s", kg_format_speedup(ratio).s, kg_fact_shape(at).s);
 }
 
 static void put_cost(const struct kg_cost *cost, FILE *out)
 {
-    if (cost->rank)
-        fprintf(out, "| %zu | ", cost->rank);
-    else
-        fputs("| - | ", out);
-    kg_markdown_cell(cost->backend, out);
-    fprintf(out, " | %s", cost->rank ? kg_format_speedup(cost->ratio).s : "-");
-    put_where(cost->least, cost->least_at, out);
-    put_where(cost->most, cost->most_at, out);
-    fprintf(out, " | %zu of %zu |\n", cost->compared, cost->shapes);
+    kg_markdown_row(out, cost->rank ? kg_format("%zu", cost->rank).s : "-", cost->backend,
+                    cost->rank ? kg_format_speedup(cost->ratio).s : "-", where_of(cost->least, cost->least_at).s,
+                    where_of(cost->most, cost->most_at).s, kg_format("%zu of %zu", cost->compared, cost->shapes).s,
+                    NULL);
 }
 
 /* Is there one to rank, or would there be, had the clean backend been timed? */
 static bool any_usable(const struct kg_run *run, const struct kg_result *of)
 {
     for (size_t i = 0; i < run->n_results; i++)
-        if (kg_fact_same_suite(&run->results[i], of) && is_usable(&run->results[i]) &&
+        if (kg_fact_same_suite(&run->results[i], of) && kg_fact_usable(&run->results[i]) &&
             run->results[i].of.kind == of->of.suite->clean->device &&
             strcmp(kg_fact_backend(&run->results[i]), of->of.suite->clean->name))
             return true;
@@ -173,7 +153,7 @@ static void put_ranking(const struct kg_run *run, const struct kg_result *of, FI
     free(costs);
 }
 
-void kg_markdown_costs(const struct kg_run *run, FILE *out)
+void kg_section_costs(const struct kg_run *run, FILE *out)
 {
     for (size_t i = 0; i < run->n_results; i++) {
         const struct kg_result *result = &run->results[i];

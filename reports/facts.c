@@ -1,19 +1,18 @@
-/* facts.c -- what reports derive from a result. Speed-ups, signs and the again-command are defined here, once. */
+/* facts.c -- what reports derive from a result. Speed-ups and signs are defined here, once; so is the command that
+ * repeats a case. */
 #include "reports/facts.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/stats.h"
 #include "plan/field.h"
 #include "plan/problem.h"
-#include "base/stats.h"
 
 struct kg_text kg_fact_suite(const struct kg_result *result)
 {
-    struct kg_text text;
-    (void)snprintf(text.s, sizeof text.s, "%.*s", (int)strcspn(result->id, "/"), result->id);
-    return text;
+    return kg_format("%.*s", (int)strcspn(result->id, "/"), result->id);
 }
 
 bool kg_fact_same_suite(const struct kg_result *a, const struct kg_result *b)
@@ -30,10 +29,13 @@ const char *kg_fact_rest(const struct kg_result *result)
 
 struct kg_text kg_fact_shape(const struct kg_result *result)
 {
-    struct kg_text text;
     const char *rest = result->of.shape ? result->of.shape : kg_fact_rest(result);
-    (void)snprintf(text.s, sizeof text.s, "%.*s", (int)strcspn(rest, "/"), rest);
-    return text;
+    return kg_format("%.*s", (int)strcspn(rest, "/"), rest);
+}
+
+bool kg_fact_same_shape(const struct kg_result *a, const struct kg_result *b)
+{
+    return !strcmp(kg_fact_shape(a).s, kg_fact_shape(b).s);
 }
 
 const char *kg_fact_backend(const struct kg_result *result)
@@ -61,9 +63,21 @@ const char *kg_fact_anchor(const struct kg_result *result)
     return anchor ? anchor->name : "";
 }
 
+const char *kg_fact_judge(const struct kg_result *result)
+{
+    static const char *const names[KG_QUANTITIES] = { "raw", "ratio", "against" };
+    return result->judgement.judged ? names[result->judgement.quantity] : "";
+}
+
 bool kg_fact_timed(const struct kg_result *result)
 {
     return result->time_us.count > 0;
+}
+
+bool kg_fact_usable(const struct kg_result *result)
+{
+    return kg_fact_timed(result) && result->time_us.p50 > 0 && isfinite(result->time_us.p50) &&
+           result->outcome == KG_RAN && result->compared && kg_gate_marks_all(result->marks) && !result->impossible;
 }
 
 bool kg_fact_fine(const struct kg_run *run, const struct kg_result *result)
@@ -95,10 +109,7 @@ struct kg_text kg_fact_change(const struct kg_result *result)
 
 struct kg_text kg_fact_margin(const struct kg_result *result)
 {
-    struct kg_text text;
-    (void)snprintf(text.s, sizeof text.s, "\u00b1%.*f", change_digits(&result->judgement),
-                   result->judgement.margin_pct);
-    return text;
+    return kg_format("\u00b1%.*f", change_digits(&result->judgement), result->judgement.margin_pct);
 }
 
 double kg_fact_golden_speedup(const struct kg_result *result)
@@ -264,18 +275,31 @@ void kg_fact_time(const struct kg_result *result, char *ret_line)
     kg_text_add(ret_line, KG_LINE, ", %zu samples in %d blocks", kg_fact_samples(result), result->n_blocks);
 }
 
+void kg_fact_runs(const struct kg_result *result, char *ret_line)
+{
+    (void)kg_text_clean(result->identity, ret_line, KG_LINE);
+}
+
+void kg_fact_against(const struct kg_result *result, char *ret_line)
+{
+    (void)kg_text_clean(result->baseline_identity, ret_line, KG_LINE);
+}
+
+void kg_fact_knobs(const struct kg_result *result, char *ret_line)
+{
+    (void)kg_text_clean(result->knobs, ret_line, KG_LINE);
+}
+
 /* mission@S=1024,D=64, or a seed that is not the suite's: the case exists only under the options that made it. */
 static void add_case_options(char *line, const struct kg_result *result)
 {
     struct kg_text shape = kg_fact_shape(result);
     const char *at = strchr(shape.s, '@');
     while (at && *at) {
-        char pair[128];
         at++;
         size_t length = strcspn(at, "@,");
-        (void)snprintf(pair, sizeof pair, "%.*s", (int)length, at);
         kg_text_add(line, KG_LINE, " --set");
-        kg_text_add_quoted(line, KG_LINE, pair);
+        kg_text_add_quoted(line, KG_LINE, kg_format("%.*s", (int)length, at).s);
         at += length;
     }
     if (!result->of.suite)
@@ -288,7 +312,7 @@ static void add_case_options(char *line, const struct kg_result *result)
 }
 
 /* The first word of the command, as it was typed: the program may not be on the PATH. */
-int kg_fact_program(const struct kg_run *run)
+static int program_length(const struct kg_run *run)
 {
     const char *end = run->command[0] == '\'' ? strchr(run->command + 1, '\'') : NULL;
     return end ? (int)(end - run->command) + 1 : (int)strcspn(run->command, " ");
@@ -298,7 +322,7 @@ void kg_fact_command(const struct kg_run *run, const struct kg_result *result, c
 {
     enum kg_device_kind kind = result->of.kind ? result->of.kind : run->device.kind;
     *ret_line = '\0';
-    kg_text_add(ret_line, KG_LINE, "%.*s run", kg_fact_program(run), run->command);
+    kg_text_add(ret_line, KG_LINE, "%.*s run", program_length(run), run->command);
     if (strcmp(run->module->name, "attention") != 0) {
         kg_text_add(ret_line, KG_LINE, " --module");
         kg_text_add_quoted(ret_line, KG_LINE, run->module_path);

@@ -111,7 +111,6 @@ static void add_time(cJSON *record, const struct kg_result *result)
 
 static void add_judgement(cJSON *record, const struct kg_result *result)
 {
-    static const char *const quantities[KG_QUANTITIES] = { "raw", "ratio", "against" };
     const struct kg_judgement *judged = &result->judgement;
     double anchor = kg_fact_anchor_speedup(result);
     if (!isnan(anchor)) {
@@ -125,7 +124,7 @@ static void add_judgement(cJSON *record, const struct kg_result *result)
     if (!judged->judged)
         return;
     bool against = judged->quantity == KG_QUANTITY_AGAINST;
-    kg_json_add_text(record, "judge", quantities[judged->quantity]);
+    kg_json_add_text(record, "judge", kg_fact_judge(result));
     if (!against)
         kg_json_add_real(record, "golden_us", judged->golden_us);
     kg_json_add_real(record, "change_pct", judged->change_pct);

@@ -6,7 +6,6 @@
 
 #include "reports/facts.h"
 #include "plan/field.h"
-#include "reports/run_facts.h"
 #include "judge/verdict.h"
 
 cJSON *kg_json_add_text(cJSON *object, const char *name, const char *text)

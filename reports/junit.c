@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "reports/facts.h"
-#include "reports/run_facts.h"
 #include "judge/verdict.h"
 
 /* What a verdict is in JUnit's words. */
@@ -118,36 +117,29 @@ static void add_case_properties(mxml_node_t *testcase, const struct kg_result *r
         add_property(properties, "noise", line);
 }
 
-/* Adds "\nname: text" where there is a text. */
-static void add_line(char *lines, size_t size, const char *name, const char *text)
-{
-    char clean[KG_LINE];
-    if (*text)
-        kg_text_add(lines, size, "%s%s: %s", *lines ? "\n" : "", name, kg_text_clean(text, clean, sizeof clean));
-}
-
+/* Lines "name: text" of what there is to say. */
 static void describe(const struct kg_run *run, const struct kg_result *result, char *ret_lines, size_t size)
 {
-    char line[KG_LINE];
-    *ret_lines = '\0';
-    add_line(ret_lines, size, "verdict", kg_verdict_name(result->verdict));
-    add_line(ret_lines, size, "reason", kg_fact_why(result));
-    kg_fact_problem(result, line);
-    add_line(ret_lines, size, "problem", line);
-    kg_fact_figures(result, line);
-    add_line(ret_lines, size, "figures", line);
-    kg_fact_worst(result, line);
-    add_line(ret_lines, size, "worst", line);
-    kg_fact_time(result, line);
-    add_line(ret_lines, size, "time", line);
-    add_line(ret_lines, size, "runs", result->identity);
-    kg_fact_alarm(result, line);
-    add_line(ret_lines, size, "alarm", line);
-    kg_fact_noise(result, line);
-    add_line(ret_lines, size, "noise", line);
+    static const struct {
+        const char *name;
+        kg_fact_fn *fact;
+    } facts[] = {
+        { "problem", kg_fact_problem }, { "figures", kg_fact_figures }, { "worst", kg_fact_worst },
+        { "time", kg_fact_time },       { "runs", kg_fact_runs },       { "alarm", kg_fact_alarm },
+        { "noise", kg_fact_noise },
+    };
+    char line[KG_LINE], clean[KG_LINE];
+    (void)snprintf(ret_lines, size, "verdict: %s", kg_verdict_name(result->verdict));
+    if (*kg_fact_why(result))
+        kg_text_add(ret_lines, size, "\nreason: %s", kg_text_clean(kg_fact_why(result), clean, sizeof clean));
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        facts[i].fact(result, line);
+        if (*line)
+            kg_text_add(ret_lines, size, "\n%s: %s", facts[i].name, kg_text_clean(line, clean, sizeof clean));
+    }
     if (!kg_fact_fine(run, result) && result->outcome != KG_ABSENT) {
         kg_fact_command(run, result, "", line);
-        add_line(ret_lines, size, "again", line);
+        kg_text_add(ret_lines, size, "\nagain: %s", kg_text_clean(line, clean, sizeof clean));
     }
 }
 
@@ -162,7 +154,8 @@ static void add_flake(mxml_node_t *testcase, const struct kg_result *result, con
     mxmlNewOpaque(mxmlNewElement(flake, "stackTrace"), lines);
 }
 
-static void add_case(mxml_node_t *suite, const struct kg_run *run, const struct kg_result *result, struct tally *tally)
+static void add_case(mxml_node_t *suite, const struct kg_run *run, const struct kg_result *result,
+                     struct tally *of_suite, struct tally *of_run)
 {
     static const char *const elements[] = { [SKIPPED] = "skipped", [FAILURE] = "failure", [BROKEN] = "error" };
     char lines[5 * KG_LINE];
@@ -188,7 +181,8 @@ static void add_case(mxml_node_t *suite, const struct kg_run *run, const struct 
         add_flake(testcase, result, lines);
     if (kind == GOOD)
         mxmlNewOpaque(mxmlNewElement(testcase, "system-out"), lines);
-    tally_add(tally, kind, seconds);
+    tally_add(of_suite, kind, seconds);
+    tally_add(of_run, kind, seconds);
 }
 
 static void add_suite(mxml_node_t *root, const struct kg_run *run, size_t first, struct tally *total)
@@ -200,31 +194,22 @@ static void add_suite(mxml_node_t *root, const struct kg_run *run, size_t first,
     add_suite_properties(suite, run);
     for (size_t i = first; i < run->n_results; i++)
         if (kg_fact_same_suite(&run->results[i], &run->results[first]))
-            add_case(suite, run, &run->results[i], &tally);
+            add_case(suite, run, &run->results[i], &tally, total);
     set_tally(suite, &tally);
-    total->tests += tally.tests;
-    total->failures += tally.failures;
-    total->errors += tally.errors;
-    total->skipped += tally.skipped;
 }
 
 /* Line breaks and indentation; never inside elements that hold text. */
 static const char *whitespace(mxml_node_t *node, int where)
 {
     static const char indents[] = "\n        ";
+    static char text[sizeof indents];
     int depth = 0;
-    if (where == MXML_WS_AFTER_OPEN || mxmlGetType(node) != MXML_ELEMENT)
-        return NULL;
-    if (where == MXML_WS_BEFORE_CLOSE) {
-        mxml_node_t *child = mxmlGetFirstChild(node);
-        if (!child || mxmlGetType(child) != MXML_ELEMENT)
-            return NULL;
-    }
-    if (where == MXML_WS_AFTER_CLOSE)
+    mxml_node_t *within = where == MXML_WS_BEFORE_CLOSE ? mxmlGetFirstChild(node) : node;
+    if (where == MXML_WS_AFTER_OPEN || where == MXML_WS_AFTER_CLOSE || mxmlGetType(node) != MXML_ELEMENT || !within ||
+        mxmlGetType(within) != MXML_ELEMENT)
         return NULL;
     for (mxml_node_t *up = mxmlGetParent(node); up; up = mxmlGetParent(up))
         depth++;
-    static char text[sizeof indents];
     memcpy(text, indents, sizeof text);
     text[1 + (depth ? 2 * (depth - 1) : 0)] = '\0';
     return depth ? text : NULL;

@@ -5,10 +5,10 @@
 
 #include <stdio.h>
 
-#include "judge/golden.h"
-#include "kgate.h"
 #include "base/git.h"
+#include "judge/golden.h"
 #include "judge/result.h"
+#include "kgate.h"
 
 /* All that is known of a run once it is over. */
 struct kg_run {
@@ -42,13 +42,7 @@ struct kg_run {
     char partial[64]; /* why the run ended before it was through: "interrupted", "timeout of 60 s"; "" : it is whole */
 };
 
-struct kg_terminal_options {
-    bool color, verbose;
-};
-
-/* Each: KG_OK, or KG_EIO with the stream's error. */
-int kg_report_terminal(const struct kg_run *run, const struct kg_terminal_options *options, FILE *out,
-                       kg_error *ret_error);
+/* Each: KG_OK, or KG_EIO with the stream's error. What a person reads is terminal.h's. */
 int kg_report_tap(const struct kg_run *run, FILE *out, kg_error *ret_error);
 int kg_report_junit(const struct kg_run *run, FILE *out, kg_error *ret_error);
 int kg_report_json(const struct kg_run *run, FILE *out,

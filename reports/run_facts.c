@@ -1,11 +1,8 @@
 /* run_facts.c -- what reports derive from a whole run: its build, its machine, the device's use. */
-#include "reports/run_facts.h"
+#include "reports/facts.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
-
-#include "reports/facts.h"
 
 const char *kg_fact_sha(const struct kg_run *run)
 {
@@ -17,6 +14,16 @@ bool kg_fact_dirty(const struct kg_run *run)
     return run->module->git_sha && *run->module->git_sha ? run->module->git_dirty : run->git.dirty;
 }
 
+struct kg_text kg_fact_build(const struct kg_run *run)
+{
+    return kg_format_sha(kg_fact_sha(run), kg_fact_dirty(run));
+}
+
+struct kg_text kg_fact_baseline_build(const struct kg_run *run)
+{
+    return kg_format_sha(run->baseline->git_sha, run->baseline->git_dirty);
+}
+
 bool kg_fact_run_timed(const struct kg_run *run)
 {
     for (size_t i = 0; i < run->n_results; i++)
@@ -25,12 +32,38 @@ bool kg_fact_run_timed(const struct kg_run *run)
     return false;
 }
 
+/* On a CPU the timer that is called graph has no graph: a window is a loop. */
+struct kg_text kg_fact_timer(const struct kg_run *run)
+{
+    const struct kg_contract *contract = &run->contract;
+    bool loop = run->device.kind == KG_CPU && !strcmp(contract->timer, "graph");
+    const char *timer = loop ? "loop of calls" : contract->timer;
+    if (contract->window_us > 0)
+        return kg_format("%s, L2 %s, windows of %s", timer, contract->l2, kg_format_time(contract->window_us).s);
+    return kg_format("%s, L2 %s", timer, contract->l2);
+}
+
 bool kg_fact_first_of_suite(const struct kg_run *run, size_t index)
 {
     for (size_t i = 0; i < index; i++)
         if (kg_fact_same_suite(&run->results[i], &run->results[index]))
             return false;
     return true;
+}
+
+const struct kg_result *kg_fact_rival(const struct kg_run *run, const struct kg_result *result)
+{
+    const struct kg_case *ours = &result->of;
+    if (!ours->suite || !ours->suite->contest.ours || ours->backend != ours->suite->contest.ours ||
+        !kg_fact_usable(result))
+        return NULL;
+    for (size_t i = 0; i < run->n_results; i++) {
+        const struct kg_case *of = &run->results[i].of;
+        if (of->suite == ours->suite && of->backend == ours->suite->contest.baseline &&
+            !strcmp(of->shape, ours->shape) && of->seed == ours->seed && kg_fact_usable(&run->results[i]))
+            return &run->results[i];
+    }
+    return NULL;
 }
 
 /* Minor capability that code for `arch` was made for, or -1 where this device cannot load it: code runs on its major

@@ -2,19 +2,10 @@
 #include "reports/report.h"
 
 #include "reports/facts.h"
-#include "reports/run_facts.h"
 #include "judge/verdict.h"
 
-/* '#' begins a directive and '\' escapes it. */
-static void put_escaped(const char *text, FILE *out)
-{
-    char clean[KG_LINE];
-    for (const char *c = kg_text_clean(text, clean, sizeof clean); *c; c++) {
-        if (*c == '#' || *c == '\\')
-            fputc('\\', out);
-        fputc(*c, out);
-    }
-}
+/* '#' begins a directive and '\\' escapes it. */
+static const char special[] = "#\\";
 
 static void put_diagnostic(const char *name, const char *text, FILE *out)
 {
@@ -28,10 +19,10 @@ static void put_case(const struct kg_run *run, const struct kg_result *result, s
     char line[KG_LINE];
     bool expected_failure = result->verdict == KG_XFAIL;
     fprintf(out, "%s %zu - ", kg_fact_fine(run, result) && !expected_failure ? "ok" : "not ok", number);
-    put_escaped(result->id, out);
+    kg_text_put_escaped(result->id, special, out);
     if (result->verdict == KG_SKIP || expected_failure) {
         fputs(expected_failure ? " # TODO " : " # SKIP ", out);
-        put_escaped(kg_fact_why(result), out);
+        kg_text_put_escaped(kg_fact_why(result), special, out);
     }
     fputc('\n', out);
     if (result->verdict == KG_SKIP)
@@ -63,9 +54,9 @@ int kg_report_tap(const struct kg_run *run, FILE *out, kg_error *ret_error)
     else
         fputs("1..0 # SKIP no case was selected\n", out);
     fprintf(out, "# kgate %s, %s, build %s", run->version, kg_text_clean(run->device.name, device, sizeof device),
-            kg_format_sha(kg_fact_sha(run), kg_fact_dirty(run)).s);
+            kg_fact_build(run).s);
     if (run->baseline)
-        fprintf(out, " against %s", kg_format_sha(run->baseline->git_sha, run->baseline->git_dirty).s);
+        fprintf(out, " against %s", kg_fact_baseline_build(run).s);
     fputc('\n', out);
     for (size_t i = 0; i < run->n_results; i++)
         put_case(run, &run->results[i], i + 1, out);

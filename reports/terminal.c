@@ -1,14 +1,12 @@
-/* terminal.c -- what a person reads: the machine in one line, a table by suite, then what needs an answer, numbered,
- * each with a command to paste. A new column is a member of `struct row`, a line in row_of and its alignment. */
-#include "reports/report.h"
+/* terminal.c -- what a person reads: the machine in one line, a table by suite, then what needs an answer
+ * (terminal_end.c). A new column is a member of `enum column`, a line in row_of and its alignment. */
+#include "reports/terminal.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "reports/facts.h"
-#include "reports/run_facts.h"
-#include "reports/terminal_end.h"
 #include "judge/verdict.h"
+#include "reports/facts.h"
 
 enum column { C_CASE, C_BACKEND, C_MAX, C_MEAN, C_BAD, C_TIME, C_CHANGE, C_MARGIN, C_RATE, C_COUNT };
 
@@ -51,12 +49,11 @@ static void put_verdict(const struct kg_terminal_options *options, enum kg_verdi
 /* Which build was judged, and by what. */
 static void put_judges(const struct kg_run *run, FILE *out)
 {
-    const struct kg_text built = kg_format_sha(kg_fact_sha(run), kg_fact_dirty(run));
+    const struct kg_text built = kg_fact_build(run);
     const char *path = run->baseline ? run->baseline_path : run->expectations, *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
     if (run->baseline)
-        fprintf(out, " \u00b7 candidate %s against %s (%s)", built.s,
-                kg_format_sha(run->baseline->git_sha, run->baseline->git_dirty).s, name);
+        fprintf(out, " \u00b7 candidate %s against %s (%s)", built.s, kg_fact_baseline_build(run).s, name);
     else if (run->expectations_exist)
         fprintf(out, " \u00b7 build %s \u00b7 %s", built.s, name);
     else
@@ -80,21 +77,45 @@ static void put_header(const struct kg_run *run, FILE *out)
     fputc('\n', out);
 }
 
-/* Right, and its time stands on another seed's row: one line stands for all of them. */
-static bool folded(const struct kg_result *result, const struct kg_terminal_options *options)
+/* How a case is told: in a row of its own, or in a line with others alike. */
+enum kind { ROWS, GROUPS, SEEDS, SKIPS, UNREACHED, KINDS };
+
+/* Of a suite. */
+struct table {
+    const struct kg_run *run;
+    const struct kg_terminal_options *options;
+    FILE *out;
+    bool many;    /* rows in the run */
+    size_t first; /* result of the suite */
+};
+
+static bool same_group(const struct kg_result *a, const struct kg_result *b)
 {
-    return !options->verbose && result->outcome == KG_DEFERRED && result->verdict == KG_PASS;
+    return a->verdict == b->verdict && kg_fact_same_suite(a, b) && !strcmp(kg_fact_backend(a), kg_fact_backend(b));
 }
 
-/* Nothing is known of it: the run was stopped before. */
-static bool unreached(const struct kg_result *result)
+/* In a run of many rows one line stands for all that passed of a backend, and for others that are too many to read. */
+static enum kind kind_of(const struct table *t, const struct kg_result *result)
 {
-    return result->stopped && !result->compared;
+    if (t->options->verbose)
+        return ROWS;
+    if (result->verdict == KG_SKIP)
+        return SKIPS;
+    if (result->outcome == KG_DEFERRED && result->verdict == KG_PASS)
+        return SEEDS; /* right, and its time stands on another seed's row */
+    if (result->stopped && !result->compared)
+        return UNREACHED;
+    size_t count = t->many && result->verdict == KG_PASS ? KG_TERMINAL_MOST + 1 : 0;
+    for (size_t i = t->first; t->many && i < t->run->n_results && count <= KG_TERMINAL_MOST; i++)
+        count += same_group(&t->run->results[i], result);
+    return count > KG_TERMINAL_MOST ? GROUPS : ROWS;
 }
 
-static bool in_table(const struct kg_result *result, const struct kg_terminal_options *options)
+/* The result where it is of the suite, and told so; else NULL. */
+static const struct kg_result *of_kind(const struct table *t, size_t index, enum kind kind)
 {
-    return options->verbose || !(folded(result, options) || unreached(result) || result->verdict == KG_SKIP);
+    const struct kg_result *result = &t->run->results[index];
+    return kg_fact_same_suite(result, &t->run->results[t->first]) && kind_of(t, result) == kind ? result : NULL;
 }
 
 static void row_of(const struct kg_result *result, struct row *ret_row)
@@ -138,164 +159,127 @@ static void put_row(const struct row *row, const size_t widths[C_COUNT], FILE *o
 
 static void put_verbose(const struct kg_result *result, FILE *out)
 {
+    static const struct {
+        const char *name;
+        kg_fact_fn *fact;
+    } facts[] = {
+        { "", kg_fact_problem },      { "", kg_fact_figures },      { "", kg_fact_time },
+        { "runs ", kg_fact_runs },    { "knobs ", kg_fact_knobs },  { "baseline runs ", kg_fact_against },
+        { "alarm: ", kg_fact_alarm }, { "noise: ", kg_fact_noise },
+    };
     char line[KG_LINE];
-    kg_fact_problem(result, line);
-    if (*line)
-        fprintf(out, "      %s\n", line);
-    kg_fact_figures(result, line);
-    if (*line)
-        fprintf(out, "      %s\n", line);
-    kg_fact_time(result, line);
-    if (*line)
-        fprintf(out, "      %s\n", line);
-    if (*result->identity)
-        fprintf(out, "      runs %s\n", kg_text_clean(result->identity, line, sizeof line));
-    if (*result->knobs)
-        fprintf(out, "      knobs %s\n", kg_text_clean(result->knobs, line, sizeof line));
-    if (*result->baseline_identity)
-        fprintf(out, "      baseline runs %s\n", kg_text_clean(result->baseline_identity, line, sizeof line));
-    kg_fact_alarm(result, line);
-    if (*line)
-        fprintf(out, "      alarm: %s\n", line);
-    kg_fact_noise(result, line);
-    if (*line)
-        fprintf(out, "      noise: %s\n", line);
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        facts[i].fact(result, line);
+        if (*line)
+            fprintf(out, "      %s%s\n", facts[i].name, line);
+    }
     if (result->launch.kernels)
         fprintf(out, "      %d kernels a launch, %d copies\n", result->launch.kernels, result->launch.memory_nodes);
     if (*kg_fact_why(result))
         fprintf(out, "      %s\n", kg_text_clean(kg_fact_why(result), line, sizeof line));
 }
 
-/* The first of its suite with this reason stands for all of them. */
-static void put_skips(const struct kg_run *run, size_t first, FILE *out)
+static void put_rows(const struct table *t)
 {
-    for (size_t i = first; i < run->n_results; i++) {
-        const struct kg_result *result = &run->results[i];
-        size_t same = 0;
-        bool told = false;
-        for (size_t k = first; k < run->n_results; k++) {
-            const struct kg_result *other = &run->results[k];
-            if (other->verdict != KG_SKIP || !kg_fact_same_suite(other, result) ||
-                strcmp(kg_fact_why(other), kg_fact_why(result)) != 0)
-                continue;
-            told = told || k < i;
-            same++;
-        }
-        char line[KG_LINE];
-        if (result->verdict == KG_SKIP && !told && kg_fact_same_suite(result, &run->results[first]))
-            fprintf(out, "  %zu skipped: %s\n", same, kg_text_clean(kg_fact_why(result), line, sizeof line));
-    }
-}
-
-static void put_folded(const struct kg_run *run, size_t first, const struct kg_terminal_options *options, FILE *out)
-{
-    size_t count = 0;
-    double max_abs = 0, mean_abs = 0, bad_pct = 0;
-    for (size_t i = first; i < run->n_results; i++) {
-        const struct kg_result *result = &run->results[i];
-        if (!kg_fact_same_suite(result, &run->results[first]) || !folded(result, options))
-            continue;
-        count++;
-        max_abs = fmax(max_abs, result->comparison.max_abs);
-        mean_abs = fmax(mean_abs, result->comparison.mean_abs);
-        bad_pct = fmax(bad_pct, result->comparison.bad_pct);
-    }
-    if (count)
-        fprintf(out, "  %zu passed on further seeds, at most max %s mean %s bad %.2f%%; timed on the first\n", count,
-                kg_format_error(max_abs).s, kg_format_error(mean_abs).s, bad_pct);
-}
-
-static void put_unreached(const struct kg_run *run, size_t first, FILE *out)
-{
-    size_t count = 0;
-    for (size_t i = first; i < run->n_results; i++)
-        count += kg_fact_same_suite(&run->results[i], &run->results[first]) && unreached(&run->results[i]);
-    if (count)
-        fprintf(out, "  %zu not reached: %s\n", count, run->partial);
-}
-
-static void put_suite(const struct kg_run *run, size_t first, const struct kg_terminal_options *options, FILE *out)
-{
-    struct row row;
     size_t widths[C_COUNT] = { 0 };
-    for (size_t i = first; i < run->n_results; i++) {
-        if (!kg_fact_same_suite(&run->results[i], &run->results[first]) || !in_table(&run->results[i], options))
+    struct row row;
+    for (size_t i = t->first; i < t->run->n_results; i++) {
+        if (!of_kind(t, i, ROWS))
             continue;
-        row_of(&run->results[i], &row);
+        row_of(of_kind(t, i, ROWS), &row);
         for (int c = 0; c < C_COUNT; c++)
             if (kg_text_width(row.cells[c]) > widths[c])
                 widths[c] = kg_text_width(row.cells[c]);
     }
-    fprintf(out, "%s\n", kg_fact_suite(&run->results[first]).s);
-    for (size_t i = first; i < run->n_results; i++) {
-        const struct kg_result *result = &run->results[i];
-        if (!kg_fact_same_suite(result, &run->results[first]) || !in_table(result, options))
+    for (size_t i = t->first; i < t->run->n_results; i++) {
+        const struct kg_result *result = of_kind(t, i, ROWS);
+        if (!result)
             continue;
         row_of(result, &row);
-        put_row(&row, widths, out);
-        put_verdict(options, result->verdict, out);
-        fputc('\n', out);
-        if (options->verbose)
-            put_verbose(result, out);
-    }
-    put_folded(run, first, options, out);
-    if (!options->verbose) {
-        put_skips(run, first, out);
-        put_unreached(run, first, out);
+        put_row(&row, widths, t->out);
+        put_verdict(t->options, result->verdict, t->out);
+        fputc('\n', t->out);
+        if (t->options->verbose)
+            put_verbose(result, t->out);
     }
 }
 
-/* Without a golden there is nothing to answer; on a new machine that is every case, and one line at the end says it. */
-static bool needs_answer(const struct kg_result *result, bool verbose)
+/* Those that one line stands for: the first of them, how many, and their largest errors. */
+struct line {
+    const struct kg_result *first;
+    size_t count;
+    double max_abs, mean_abs, bad_pct;
+};
+
+static bool same_line(enum kind kind, const struct kg_result *a, const struct kg_result *b)
 {
-    switch (result->verdict) {
-    case KG_PASS:
-    case KG_FAST:
-    case KG_XFAIL:
-    case KG_SKIP:
-        return false;
-    case KG_UNGATED:
-        return verbose || result->judgement.golden_us > 0;
-    case KG_UNSURE:
-        return verbose || !result->stopped; /* the same of a run that was stopped */
-    default:
-        return true;
+    return kind == GROUPS ? same_group(a, b) : kind == SKIPS ? !strcmp(kg_fact_why(a), kg_fact_why(b)) : true;
+}
+
+static void put_line(const struct table *t, enum kind kind, const struct line *line)
+{
+    char why[KG_LINE], errors[128] = "";
+    if (line->first->compared)
+        snprintf(errors, sizeof errors, ", at most max %s mean %s bad %.2f%%", kg_format_error(line->max_abs).s,
+                 kg_format_error(line->mean_abs).s, line->bad_pct);
+    if (kind == SEEDS) {
+        fprintf(t->out, "  %zu passed on further seeds%s; timed on the first\n", line->count, errors);
+    } else if (kind == GROUPS) {
+        fprintf(t->out, "  %s: %zu ", kg_fact_backend(line->first), line->count);
+        put_verdict(t->options, line->first->verdict, t->out);
+        fprintf(t->out, "%s\n", errors);
+    } else {
+        fprintf(t->out, "  %zu %s: %s\n", line->count, kind == SKIPS ? "skipped" : "not reached",
+                kind == SKIPS ? kg_text_clean(kg_fact_why(line->first), why, sizeof why) : t->run->partial);
     }
 }
 
-static void put_detail(const struct kg_run *run, const struct kg_result *result, size_t number, FILE *out)
+/* A line where the first of those stands that it is for. */
+static void put_lines(const struct table *t, enum kind kind)
 {
-    char line[KG_LINE];
-    const char *why = *kg_fact_why(result) ? kg_fact_why(result) : kg_verdict_name(result->verdict);
-    fprintf(out, "%zu) %s: %s\n", number, result->id, kg_text_clean(why, line, sizeof line));
-    kg_fact_worst(result, line);
-    if (*line)
-        fprintf(out, "   worst: %s\n", line);
-    kg_fact_noise(result, line);
-    if (*line && (result->verdict == KG_SLOW || result->verdict == KG_UNSURE))
-        fprintf(out, "   noise: %s\n", line);
-    if (result->outcome == KG_ABSENT)
-        return; /* there is no case to run again */
-    kg_fact_command(run, result, "", line);
-    fprintf(out, "   again: %s --verbose\n", line);
+    for (size_t i = t->first; i < t->run->n_results; i++) {
+        struct line line = { .first = of_kind(t, i, kind) };
+        for (size_t k = t->first; line.first && k < t->run->n_results; k++) {
+            const struct kg_result *other = of_kind(t, k, kind);
+            if (!other || !same_line(kind, other, line.first))
+                continue;
+            if (k < i)
+                line.first = NULL;
+            line.count++;
+            line.max_abs = fmax(line.max_abs, other->comparison.max_abs);
+            line.mean_abs = fmax(line.mean_abs, other->comparison.mean_abs);
+            line.bad_pct = fmax(line.bad_pct, other->comparison.bad_pct);
+        }
+        if (line.first)
+            put_line(t, kind, &line);
+    }
 }
 
-static void put_details(const struct kg_run *run, const struct kg_terminal_options *options, FILE *out)
+static void put_table(const struct kg_run *run, const struct kg_terminal_options *options, FILE *out)
 {
-    size_t number = 0;
+    struct table table = { run, options, out, false, 0 };
+    size_t rows = 0;
     for (size_t i = 0; i < run->n_results; i++)
-        if (needs_answer(&run->results[i], options->verbose))
-            put_detail(run, &run->results[i], ++number, out);
+        rows += kind_of(&table, &run->results[i]) == ROWS;
+    table.many = rows > KG_TERMINAL_ROWS;
+    for (; table.first < run->n_results; table.first++) {
+        if (!kg_fact_first_of_suite(run, table.first))
+            continue;
+        fprintf(out, "%s\n", kg_fact_suite(&run->results[table.first]).s);
+        put_lines(&table, GROUPS);
+        put_rows(&table);
+        for (int kind = SEEDS; kind < KINDS; kind++)
+            put_lines(&table, (enum kind)kind);
+    }
 }
 
 int kg_report_terminal(const struct kg_run *run, const struct kg_terminal_options *options, FILE *out,
                        kg_error *ret_error)
 {
-    put_header(run, out);
-    for (size_t i = 0; i < run->n_results; i++)
-        if (kg_fact_first_of_suite(run, i))
-            put_suite(run, i, options, out);
-    put_details(run, options, out);
-    kg_terminal_put_end(run, out);
+    if (!options->quiet) {
+        put_header(run, out);
+        put_table(run, options, out);
+    }
+    kg_terminal_put_end(run, options, out);
     return kg_stream_check(out, ret_error);
 }

@@ -1,15 +1,76 @@
-/* terminal_end.c -- what the terminal says of the run as a whole, the counts last. */
-#include "reports/terminal_end.h"
+/* terminal_end.c -- below the terminal's table: what needs an answer, numbered, then what is to be said of the run as a
+ * whole, the counts last. */
+#include "reports/terminal.h"
 
 #include <string.h>
 
 #include "reports/facts.h"
-#include "reports/run_facts.h"
 
-/* What a bless would keep or start. */
-static void put_bless_hints(const struct kg_run *run, FILE *out)
+/* How many lines of a kind are put. */
+static size_t most(const struct kg_terminal_options *options)
+{
+    return options->verbose ? SIZE_MAX : KG_TERMINAL_MOST;
+}
+
+/* What was put of them, and where the rest is. */
+static void put_rest(const char *what, size_t count, const struct kg_terminal_options *options, FILE *out)
+{
+    if (count <= most(options))
+        return;
+    fprintf(out, "%s: %zu more of %zu", what, count - most(options), count);
+    if (options->folder)
+        fprintf(out, ", all in %s/summary.md", options->folder);
+    fputc('\n', out);
+}
+
+/* ---- what needs an answer ---- */
+
+/* Without a golden there is nothing to answer; on a new machine that is every case, and one line at the end says it. */
+static bool needs_answer(const struct kg_result *result, bool verbose)
+{
+    if (result->verdict == KG_UNGATED)
+        return verbose || result->judgement.golden_us > 0;
+    if (result->verdict == KG_UNSURE)
+        return verbose || !result->stopped; /* the same of a run that was stopped */
+    return result->verdict >= KG_FAIL;
+}
+
+static void put_answer(const struct kg_run *run, const struct kg_result *result, size_t number, FILE *out)
 {
     char line[KG_LINE];
+    const char *why = *kg_fact_why(result) ? kg_fact_why(result) : kg_verdict_name(result->verdict);
+    fprintf(out, "%zu) %s: %s\n", number, result->id, kg_text_clean(why, line, sizeof line));
+    kg_fact_worst(result, line);
+    if (*line)
+        fprintf(out, "   worst: %s\n", line);
+    kg_fact_noise(result, line);
+    if (*line && (result->verdict == KG_SLOW || result->verdict == KG_UNSURE))
+        fprintf(out, "   noise: %s\n", line);
+    if (result->outcome == KG_ABSENT)
+        return; /* there is no case to run again */
+    kg_fact_command(run, result, "", line);
+    fprintf(out, "   again: %s --verbose\n", line);
+}
+
+/* In the order of the verdicts: what is wrong comes before what is slow, and that before what is in doubt. */
+static void put_answers(const struct kg_run *run, const struct kg_terminal_options *options, FILE *out)
+{
+    size_t count = 0;
+    for (int verdict = KG_FAIL; verdict < KG_VERDICTS; verdict++)
+        for (size_t i = 0; i < run->n_results; i++)
+            if ((int)run->results[i].verdict == verdict && needs_answer(&run->results[i], options->verbose) &&
+                ++count <= most(options))
+                put_answer(run, &run->results[i], count, out);
+    put_rest("not passed", count, options, out);
+}
+
+/* ---- the run ---- */
+
+/* What a bless would keep or start. */
+static void put_bless_hints(const struct kg_run *run, const struct kg_terminal_options *options, FILE *out)
+{
+    char line[KG_LINE];
+    size_t count = 0;
     if (run->blessed) {
         fprintf(out, "blessed: %s\n", run->expectations);
         return;
@@ -18,11 +79,12 @@ static void put_bless_hints(const struct kg_run *run, FILE *out)
         return; /* no golden had a say */
     for (size_t i = 0; i < run->n_results; i++) {
         const struct kg_result *result = &run->results[i];
-        if (result->verdict != KG_FAST)
+        if (result->verdict != KG_FAST || ++count > most(options))
             continue;
         kg_fact_command(run, result, " --bless --reason TEXT", line);
         fprintf(out, "fast: %s %s; to keep it: %s\n", result->id, kg_fact_change(result).s, line);
     }
+    put_rest("fast", count, options, out);
     if (run->counts[KG_UNGATED] && strstr(run->again, " --knob "))
         fprintf(out, "ungated: %zu without a golden to compare with; they are made without --knob\n",
                 run->counts[KG_UNGATED]);
@@ -39,10 +101,7 @@ static void put_timing(const struct kg_run *run, FILE *out)
     char names[128];
     if (!steady.blocks)
         return;
-    fprintf(out, "timed: %s, L2 %s", run->contract.timer, run->contract.l2);
-    if (run->contract.window_us > 0)
-        fprintf(out, ", windows of %s", kg_format_time(run->contract.window_us).s);
-    fprintf(out, ", %zu block%s", steady.blocks, steady.blocks == 1 ? "" : "s");
+    fprintf(out, "timed: %s, %zu block%s", kg_fact_timer(run).s, steady.blocks, steady.blocks == 1 ? "" : "s");
     if (use.blocks)
         fprintf(out, ", device idle %.0f%%", use.idle_pct);
     kg_noise_names(steady.throttles, names, sizeof names);
@@ -64,15 +123,17 @@ static void put_partial(const struct kg_run *run, FILE *out)
         fprintf(out, "partial: %s; %zu of %zu cases have no decision\n", run->partial, stopped, run->n_results);
 }
 
-static void put_flakes(const struct kg_run *run, FILE *out)
+static void put_flakes(const struct kg_run *run, const struct kg_terminal_options *options, FILE *out)
 {
     char line[KG_LINE];
+    size_t count = 0;
     for (size_t i = 0; i < run->n_results; i++) {
-        if (!kg_fact_flaked(&run->results[i]))
+        if (!kg_fact_flaked(&run->results[i]) || ++count > most(options))
             continue;
         kg_fact_alarm(&run->results[i], line);
         fprintf(out, "flake: %s %s\n", run->results[i].id, line);
     }
+    put_rest("flake", count, options, out);
 }
 
 static void put_last_line(const struct kg_run *run, FILE *out)
@@ -102,11 +163,14 @@ static void put_last_line(const struct kg_run *run, FILE *out)
             run->partial);
 }
 
-void kg_terminal_put_end(const struct kg_run *run, FILE *out)
+void kg_terminal_put_end(const struct kg_run *run, const struct kg_terminal_options *options, FILE *out)
 {
-    put_flakes(run, out);
-    put_bless_hints(run, out);
-    put_timing(run, out);
-    put_partial(run, out);
+    put_answers(run, options, out);
+    if (!options->quiet) {
+        put_flakes(run, options, out);
+        put_bless_hints(run, options, out);
+        put_timing(run, out);
+        put_partial(run, out);
+    }
     put_last_line(run, out);
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reports/format.h"
+#include "base/format.h"
 #include "reports/json_parts.h"
 #include "judge/judge.h"
 #include "selfcheck/noise_model.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reports/format.h"
+#include "base/format.h"
 #include "base/json.h"
 #include "commands/leaderboard.h"
 #include "plan/module.h"

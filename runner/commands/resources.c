@@ -271,7 +271,7 @@ int kg_command_resources(const struct kg_options *options, kg_error *ret_error)
         if (options->format == KG_FORMAT_JSON)
             status = kg_resources_print_json(g.module.root, g.items, g.count, exit_status, stdout, ret_error);
         else
-            kg_resources_print_text(g.items, g.count, stdout);
+            kg_resources_print_text(g.items, g.count, options->verbose, stdout);
     }
     free(g.items);
     kg_resources_done(&g.expected);

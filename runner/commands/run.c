@@ -6,7 +6,7 @@
 
 #include "run/bless.h"
 #include "run/process.h"
-#include "reports/report.h"
+#include "reports/terminal.h"
 #include "run/rounds.h"
 #include "judge/verdict.h"
 
@@ -68,6 +68,8 @@ static int print(const struct kg_session *s, kg_error *ret_error)
     const struct kg_terminal_options terminal = {
         .color = kg_options_color(o, isatty(STDOUT_FILENO)),
         .verbose = o->verbose,
+        .quiet = o->quiet,
+        .folder = s->folder,
     };
     if (o->format == KG_FORMAT_TAP)
         return kg_report_tap(&s->run, stdout, ret_error);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "judge/reason.h"
 
 /* A question to kg_decide, with room for what it points to. */
@@ -211,6 +212,15 @@ static void add_answer(struct kg_result *result, const struct kg_decision *decis
                       decision->alarm_blocks, decision->alarm_pct);
 }
 
+/* Why a change whose interval reaches below the threshold is SLOW all the same (decision.h). */
+static void add_rule(struct kg_result *result)
+{
+    const struct kg_judgement *judgement = &result->judgement;
+    if (judgement->change_pct - judgement->margin_pct < judgement->threshold_pct)
+        kg_reason_add(result, ", over the threshold and clear of the noise floor of %.2g%% in both sets of rounds",
+                      judgement->floor_pct);
+}
+
 static enum kg_verdict answer(struct kg_result *result, const struct question *question,
                               struct kg_decision *ret_decision)
 {
@@ -231,18 +241,28 @@ static enum kg_verdict answer(struct kg_result *result, const struct question *q
     judgement->alarm_blocks = decision.alarm_blocks;
     judgement->alarm_pct = decision.alarm_pct;
     add_answer(result, &decision, criteria->max_blocks);
+    if (decision.answer == KG_ANSWER_SLOW)
+        add_rule(result);
     *ret_decision = decision;
     return verdicts[decision.answer];
 }
 
-/* Evidence on the cause of a slower time; nothing where one of the two has no identity. */
+/* Evidence on the cause of a slower time; nothing where one of the two has no identity. A golden is of no --knob, which
+ * an identity ends with; two builds are measured with the same. */
 static void add_identity(struct kg_result *result, const char *other_identity)
 {
     bool against = result->judgement.quantity == KG_QUANTITY_AGAINST;
+    char code[sizeof result->identity];
+    snprintf(code, sizeof code, "%s", result->identity);
+    char *knobs = against ? NULL : strstr(code, "knobs ");
+    if (knobs)
+        knobs[knobs > code ? -2 : 0] = '\0';
     if (result->judgement.same_code)
         kg_reason_add(result, ", same code as the %s: environment", against ? "baseline" : "golden");
-    else if (result->identity[0] && other_identity[0])
+    else if (result->identity[0] && other_identity[0] && strcmp(code, other_identity))
         kg_reason_add(result, against ? ", code differs from the baseline's" : ", code changed since the golden");
+    if (knobs)
+        kg_reason_add(result, ", knobs differ from the golden's: %s", result->knobs);
 }
 
 /* ---- creep ----------------------------------------------------------------------------------------------------- */
@@ -275,7 +295,7 @@ static void add_creep(struct kg_result *result, const struct kg_best *best, cons
     bool by_raw = is_card(e, best->uuid);
     kg_reason_add(result, "; %+.1f%% ±%.1f over the best, ", decision->change_pct, decision->margin_pct);
     if (by_raw)
-        kg_reason_add(result, "%.*f us", kg_reason_digits(best->p50_us), best->p50_us);
+        kg_reason_add(result, "%s", kg_format_time(best->p50_us).s);
     else
         kg_reason_add(result, "a ratio of %.4g", best->ratio);
     kg_reason_add(result, " at %.12s of %.10s%s, creep budget %.3g%%", best->git_sha, best->date,

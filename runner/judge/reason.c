@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/format.h"
+
 void kg_reason_add(struct kg_result *result, const char *format, ...)
 {
     size_t used = strlen(result->reason);
@@ -12,19 +14,13 @@ void kg_reason_add(struct kg_result *result, const char *format, ...)
     va_end(arguments);
 }
 
-int kg_reason_digits(double time_us)
-{
-    return time_us < 10 ? 2 : time_us < 10000 ? 1 : 0;
-}
-
 void kg_reason_add_time(struct kg_result *result)
 {
     const struct kg_judgement *judgement = &result->judgement;
     int digits = judgement->threshold_pct < 1 || judgement->margin_pct < 0.05 ? 2 : 1;
-    double p50_us = result->time_us.p50;
-    kg_reason_add(result, "p50 %.*f us, %s %.*f us (%s%+.*f%% ±%.*f, threshold %g%%)", kg_reason_digits(p50_us), p50_us,
+    kg_reason_add(result, "p50 %s, %s %s (%s%+.*f%% ±%.*f, threshold %g%%)", kg_format_time(result->time_us.p50).s,
                   judgement->quantity == KG_QUANTITY_AGAINST ? "baseline" : "golden",
-                  kg_reason_digits(judgement->golden_us), judgement->golden_us,
+                  kg_format_time(judgement->golden_us).s,
                   judgement->quantity == KG_QUANTITY_RATIO ? "ratio to the anchor " : "", digits, judgement->change_pct,
                   digits, judgement->margin_pct, judgement->threshold_pct);
 }

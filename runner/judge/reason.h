@@ -7,9 +7,6 @@
 /* Appends to result->reason, cut to its size. */
 KG_PRINTF(2, 3) void kg_reason_add(struct kg_result *result, const char *format, ...);
 
-/* Digits after the point that a time is shown with. */
-int kg_reason_digits(double time_us);
-
 /* What was measured, against what: "p50 26.0 us, golden 25.0 us (+4.0% ±0.2, threshold 2%)". */
 void kg_reason_add_time(struct kg_result *result);
 

@@ -179,7 +179,7 @@ void kg_resource_judge(struct kg_resource *r)
     judge_tensor(r);
     judge_notes(r);
     if (!same_code)
-        say(r, "code changed");
+        say(r, KG_RESOURCE_CODE_CHANGED);
 }
 
 bool kg_resource_same(const kg_kernel *a, const kg_kernel *b)

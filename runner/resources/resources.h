@@ -5,6 +5,8 @@
 
 #include "judge/result.h"
 
+#define KG_RESOURCE_CODE_CHANGED "code changed" /* a reason's last words */
+
 /* A kernel of one architecture. `now` NULL: it is gone. `expected` NULL: it was never blessed. Not both. */
 struct kg_resource {
     const kg_kernel *now, *expected;

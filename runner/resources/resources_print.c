@@ -1,4 +1,4 @@
-/* resources_print.c -- see resources_print.h. */
+/* resources_print.c -- see resources_print.h. A new figure is a column of print_row and of the heading. */
 #include "resources/resources_print.h"
 
 #include <stdlib.h>
@@ -42,11 +42,16 @@ static void print_row(const struct kg_resource *resource, FILE *out)
             kg_resource_threads(kernel), kg_resource_blocks(kernel), tensor, sass, kernel->code_hash, name);
 }
 
+/* Other machine code alone is a matter of course wherever a source is touched: it is counted, not told. */
+static bool is_told(const struct kg_resource *resource, bool verbose)
+{
+    return resource->reason[0] &&
+           (verbose || resource->verdict != KG_PASS || strcmp(resource->reason, KG_RESOURCE_CODE_CHANGED));
+}
+
 static void print_reason(const struct kg_resource *resource, FILE *out)
 {
     char name[KG_SHORT_NAME_SIZE];
-    if (!resource->reason[0])
-        return;
     kg_resource_short_name(kg_resource_name(resource), name, sizeof name);
     fprintf(out, "%s %s/%s: %s\n", kg_verdict_name(resource->verdict), kg_resource_arch(resource), name,
             resource->reason);
@@ -54,26 +59,56 @@ static void print_reason(const struct kg_resource *resource, FILE *out)
         fprintf(out, "    %s\n", kg_resource_name(resource));
 }
 
-void kg_resources_print_text(const struct kg_resource *items, size_t count, FILE *out)
+static void print_table(const struct kg_resource *items, size_t count, bool verbose, FILE *out)
 {
-    size_t counts[KG_VERDICTS] = { 0 };
-    const char *comma = ":";
-    fprintf(out, "%-8s %-8s %4s %6s %11s %6s %4s %7s %6s  %-14s %5s  %-16s  %s\n", "verdict", "arch", "regs", "stack",
-            "spill st/ld", "shared", "bar", "threads", "blocks", "tensor (PTX)", "SASS", "code", "kernel");
-    for (size_t i = 0; i < count; i++)
+    bool begun = false;
+    for (size_t i = 0; i < count; i++) {
+        if (items[i].verdict == KG_PASS && !verbose)
+            continue;
+        if (!begun)
+            fprintf(out, "%-8s %-8s %4s %6s %11s %6s %4s %7s %6s  %-14s %5s  %-16s  %s\n", "verdict", "arch", "regs",
+                    "stack", "spill st/ld", "shared", "bar", "threads", "blocks", "tensor (PTX)", "SASS", "code",
+                    "kernel");
+        begun = true;
         print_row(&items[i], out);
+    }
+}
+
+/* "sm_90a: 70 PASS, 1 FAIL; 12 with other code" */
+static void print_counts(const char *of, const struct kg_resource *items, size_t count, FILE *out)
+{
+    size_t counts[KG_VERDICTS] = { 0 }, other = 0;
+    const char *comma = ":";
     for (size_t i = 0; i < count; i++) {
         counts[items[i].verdict]++;
-        print_reason(&items[i], out);
+        other += items[i].now && items[i].expected && strcmp(items[i].now->code_hash, items[i].expected->code_hash);
     }
-    fprintf(out, "%zu kernel%s", count, count == 1 ? "" : "s");
+    fputs(of, out);
     for (int verdict = 0; verdict < KG_VERDICTS; verdict++) {
         if (!counts[verdict])
             continue;
         fprintf(out, "%s %zu %s", comma, counts[verdict], kg_verdict_name(verdict));
         comma = ",";
     }
+    if (other)
+        fprintf(out, "; %zu with other code", other);
     fputc('\n', out);
+}
+
+void kg_resources_print_text(const struct kg_resource *items, size_t count, bool verbose, FILE *out)
+{
+    print_table(items, count, verbose, out);
+    for (size_t i = 0; i < count; i++)
+        if (is_told(&items[i], verbose))
+            print_reason(&items[i], out);
+    for (size_t first = 0, end = 0; first < count; first = end) {
+        while (end < count && !strcmp(kg_resource_arch(&items[end]), kg_resource_arch(&items[first])))
+            end++;
+        print_counts(kg_resource_arch(&items[first]), &items[first], end - first, out);
+    }
+    char all[40];
+    snprintf(all, sizeof all, "%zu kernel%s", count, count == 1 ? "" : "s");
+    print_counts(all, items, count, out);
 }
 
 static cJSON *to_json(const struct kg_resource *resource)

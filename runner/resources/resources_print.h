@@ -9,8 +9,9 @@
 const char *kg_resource_name(const struct kg_resource *resource); /* mangled, whether it is there or gone */
 const char *kg_resource_arch(const struct kg_resource *resource);
 
-/* A line a kernel, in columns; then what is to be said of each, by both its names; then the counts. */
-void kg_resources_print_text(const struct kg_resource *items, size_t count, FILE *out);
+/* What did not pass, in columns; then what is to be said of a kernel, by both its names; then the counts, by
+ * architecture, which `items` are in the order of, and of all. `verbose`: all kernels, in columns too. */
+void kg_resources_print_text(const struct kg_resource *items, size_t count, bool verbose, FILE *out);
 int kg_resources_print_json(const struct kg_module *module, const struct kg_resource *items, size_t count, int status,
                             FILE *out, kg_error *ret_error);
 

@@ -43,13 +43,20 @@ made base --bless --reason again --allow-dirty
 expect 'bless of the same: nothing is written anew' "$(sum goldens)" "$before"
 made base
 expect 'blessed: status' "$status" 0
+expect 'blessed: what passed is counted' "$(cat out)" 'sm_80: 1 PASS
+sm_90a: 2 PASS
+3 kernels: 3 PASS'
+made base --verbose
+expect 'blessed, verbose: a row a kernel' "$(grep -c '^PASS  ' out)" 3
 
 # ---- what fails, and what does not
 made spilled
 expect 'spilled: status' "$status" 1
 expect_in 'spilled: by name' out "FAIL sm_90a/$first: spill stores, bytes 0 -> 16; spill loads, bytes 0 -> 24; code changed"
 expect_in 'spilled: as it is mangled' out '    _Z5firstILi64EEvPf'
-expect_in 'spilled: counts' out '3 kernels: 2 PASS, 1 FAIL'
+expect_in 'spilled: counts' out '3 kernels: 2 PASS, 1 FAIL; 3 with other code'
+expect 'spilled: a row and a reason of what failed' "$(grep -c '^FAIL  ' out) $(grep -c '^FAIL sm_' out)" '1 1'
+expect 'spilled: none of what passed' "$(grep -c '^PASS' out || true)" 0
 made spilled --allow-undecided
 expect 'spilled, undecided allowed: status' "$status" 1
 made spilled --format json

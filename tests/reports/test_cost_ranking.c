@@ -5,20 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reports/cost_ranking.h"
-#include "reports/markdown.h"
-
-static int failures;
-
-#define CHECK(condition)                                                                                               \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                                            \
-            failures++;                                                                                                \
-        }                                                                                                              \
-    } while (0)
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
+#include "check.h"
+#include "reports/sections.h"
 
 static const kg_backend clean = { .name = "clean", .device = KG_CUDA }, slow = { .name = "slow", .device = KG_CUDA },
                         twin = { .name = "twin|2", .device = KG_CUDA }, quick = { .name = "quick", .device = KG_CUDA },
@@ -125,7 +113,7 @@ static char *section_of(const struct row *from, size_t count)
     if (!out)
         abort();
     make_run(from, count, results, &run);
-    kg_markdown_costs(&run, out);
+    kg_section_costs(&run, out);
     fclose(out);
     return text;
 }

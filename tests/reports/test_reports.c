@@ -12,24 +12,16 @@
 #include <unistd.h>
 
 #include "reports/facts.h"
-#include "reports/run_facts.h"
+#include "reports/terminal.h"
 #include "base/json.h"
+#include "check.h"
 #include "sample_run.h"
 #include "judge/verdict.h"
 
-static int failures;
-
-#define CHECK(condition)                                                                                               \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                                            \
-            failures++;                                                                                                \
-        }                                                                                                              \
-    } while (0)
-
 typedef int report_fn(const struct kg_run *run, FILE *out, kg_error *ret_error);
 
-static const struct kg_terminal_options plain = { false, false }, color = { true, false }, verbose = { false, true };
+static const struct kg_terminal_options plain = { .folder = "results/1" }, color = { .color = true },
+                                        verbose = { .verbose = true }, quiet = { .quiet = true };
 
 static int terminal_plain(const struct kg_run *run, FILE *out, kg_error *ret_error)
 {
@@ -44,6 +36,11 @@ static int terminal_color(const struct kg_run *run, FILE *out, kg_error *ret_err
 static int terminal_verbose(const struct kg_run *run, FILE *out, kg_error *ret_error)
 {
     return kg_report_terminal(run, &verbose, out, ret_error);
+}
+
+static int terminal_quiet(const struct kg_run *run, FILE *out, kg_error *ret_error)
+{
+    return kg_report_terminal(run, &quiet, out, ret_error);
 }
 
 /* The report's text, to free. */
@@ -96,11 +93,10 @@ static void show_difference(const char *path, const char *is, const char *frozen
             (int)strcspn(frozen, "\n"), frozen, (int)strcspn(is, "\n"), is);
 }
 
-static void check_frozen(const struct kg_run *run, const char *folder, const char *name, report_fn *report, bool update)
+static void check_text(const char *text, size_t size, const char *folder, const char *name, bool update)
 {
     char path[4096];
-    size_t size = 0, frozen_size = 0;
-    char *text = text_of(run, report, &size);
+    size_t frozen_size = 0;
     snprintf(path, sizeof path, "%s/%s", folder, name);
     if (update) {
         FILE *out = fopen(path, "wb");
@@ -116,7 +112,67 @@ static void check_frozen(const struct kg_run *run, const char *folder, const cha
         failures++;
     }
     free(frozen);
+}
+
+static void check_frozen(const struct kg_run *run, const char *folder, const char *name, report_fn *report, bool update)
+{
+    size_t size = 0;
+    char *text = text_of(run, report, &size);
+    check_text(text, size, folder, name, update);
     free(text);
+}
+
+#define MAX_CELLS 64 /* columns, and records */
+
+struct cells {
+    const char *at[MAX_CELLS][MAX_CELLS]; /* by record and column, as they are written, with their quotes */
+    int length[MAX_CELLS][MAX_CELLS];
+    size_t records, columns;
+};
+
+/* Splits as RFC 4180 says. */
+static void split(const char *csv, struct cells *ret_cells)
+{
+    size_t r = 0, c = 0;
+    bool quoted = false;
+    for (const char *from = csv, *at = csv; *at && r < MAX_CELLS && c < MAX_CELLS; at++) {
+        const bool last = !quoted && !strncmp(at, "\r\n", 2);
+        quoted ^= *at == '"';
+        if (quoted || (*at != ',' && !last))
+            continue;
+        ret_cells->at[r][c] = from;
+        ret_cells->length[r][c++] = (int)(at - from);
+        from = at + 1 + last;
+        if (!last)
+            continue;
+        CHECK(!r || c == ret_cells->columns); /* every record is as long */
+        ret_cells->columns = c;
+        ret_cells->records = ++r;
+        c = 0;
+        at++;
+    }
+    CHECK(!quoted && c == 0 && strlen(csv) > 2 && !strcmp(csv + strlen(csv) - 2, "\r\n"));
+}
+
+/* All runs in one file, a column a line: a new column is then a line a run, and not a change of every record. */
+static void test_frozen_csv(const struct kg_run *const *runs, size_t count, const char *folder, bool update)
+{
+    char *all = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&all, &size);
+    for (size_t i = 0; out && i < count; i++) {
+        struct cells cells = { .records = 0 };
+        char *csv = text_of(runs[i], kg_report_csv, NULL);
+        split(csv, &cells);
+        CHECK(cells.records == runs[i]->n_results + 1);
+        for (size_t c = 0; c < cells.columns; c++)
+            for (size_t r = 0; r < cells.records; r++)
+                fprintf(out, "%.*s%c", cells.length[r][c], cells.at[r][c], r + 1 < cells.records ? '\t' : '\n');
+        free(csv);
+    }
+    CHECK(out && !fclose(out));
+    check_text(all, size, folder, "comparison_columns.txt", update);
+    free(all);
 }
 
 /* Against a baseline, and stopped. */
@@ -126,7 +182,6 @@ static void test_frozen_against(const struct kg_run *run, const char *folder, bo
     check_frozen(run, folder, "terminal_against_verbose.txt", terminal_verbose, update);
     check_frozen(run, folder, "junit_against.xml", kg_report_junit, update);
     check_frozen(run, folder, "report_against.tap", kg_report_tap, update);
-    check_frozen(run, folder, "comparison_against.csv", kg_report_csv, update);
     check_frozen(run, folder, "comparison_against.md", kg_report_markdown, update);
     check_frozen(run, folder, "summary_against.md", kg_report_summary, update);
 }
@@ -141,10 +196,10 @@ static void test_frozen(const struct kg_run *run, const char *folder, bool updat
         { "terminal.txt", terminal_plain, false },           { "terminal_color.txt", terminal_color, false },
         { "terminal_verbose.txt", terminal_verbose, false }, { "report.tap", kg_report_tap, false },
         { "report_allowed.tap", kg_report_tap, true },       { "junit.xml", kg_report_junit, false },
-        { "junit_allowed.xml", kg_report_junit, true },      { "comparison.csv", kg_report_csv, false },
-        { "comparison.md", kg_report_markdown, false },      { "summary.md", kg_report_summary, false },
+        { "junit_allowed.xml", kg_report_junit, true },      { "comparison.md", kg_report_markdown, false },
+        { "summary.md", kg_report_summary, false },
     };
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    for (size_t i = 0; i < COUNT(files); i++) {
         struct kg_run as = *run;
         as.allow_undecided = files[i].allow_undecided;
         check_frozen(&as, folder, files[i].name, files[i].report, update);
@@ -176,13 +231,12 @@ static void test_contest(const struct kg_run *run, const char *folder, bool upda
 {
     struct kg_run as = *run;
     check_frozen(run, folder, "summary_contest.md", kg_report_summary, update);
-    check_frozen(run, folder, "comparison_contest.csv", kg_report_csv, update);
     as.device.cc_major = 9; /* whose kernel spills */
     CHECK(has(&as, kg_report_summary, "| no spills | 12 bytes in a kernel | not met |\n"));
     CHECK(has(&as, kg_report_summary, "**Success: not met.**"));
     as.device.cc_major = 7; /* no kernel of the module is for it */
     CHECK(has(&as, kg_report_summary, "| no spills | - | not measured |\n"));
-    CHECK(has(&as, kg_report_summary, "**Success: not measured.**"));
+    CHECK(has(&as, kg_report_summary, "**Success: not measured; what was measured is met.**"));
     as.timed = false;
     CHECK(lacks(&as, kg_report_summary, "Contest"));
     as.timed = true;
@@ -225,6 +279,60 @@ static void test_contest_kernels(const struct kg_run *run)
     results[1].launch.kernels = KG_MAX_KERNELS + 1;
     CHECK(has(&as, kg_report_summary, "| no spills | - | not measured |\n"));
     free(results);
+}
+
+/* ---- what a person reads ---- */
+
+static size_t lines_of(const struct kg_run *run, report_fn *report)
+{
+    char *text = text_of(run, report, NULL);
+    size_t lines = 0;
+    for (const char *c = text; *c; c++)
+        lines += *c == '\n';
+    free(text);
+    return lines;
+}
+
+static void test_quiet(const struct kg_run *run)
+{
+    char *text = text_of(run, terminal_quiet, NULL);
+    CHECK(!strncmp(text, "1) alpha/mission/s1/library: ", 29));
+    CHECK(strstr(text, "6) beta/gone/ours: a golden without a case\nkgate: 1 failed, "));
+    free(text);
+}
+
+/* 700 cases: 650 of math pass, 30 of library fail, 20 of ours are slow. */
+static void test_many(const struct kg_run *run)
+{
+    struct kg_run as = *run;
+    size_t which[700];
+    for (size_t i = 0; i < 700; i++)
+        which[i] = i < 650 ? 0 : i % 5 < 2 ? 1 : 6;
+    struct kg_result *results = copy_of(run, which, 700);
+    as.results = results;
+    as.n_results = 700;
+    CHECK(has(&as, terminal_plain, "\n  math: 650 PASS, at most max 0.0100 mean 0.0010 bad 0.00%\n"));
+    CHECK(has(&as, terminal_plain, "\n  library: 30 FAIL, at most max 0.5000 mean 0.0010 bad 3.10%\n"));
+    CHECK(has(&as, terminal_plain, "TFLOP/s  SLOW\n1) alpha/mission/s1/library: "));
+    CHECK(has(&as, terminal_plain, "\nnot passed: 30 more of 50, all in results/1/summary.md\n"));
+    CHECK(has(&as, terminal_plain, "\nflake: 630 more of 650, all in results/1/summary.md\n"));
+    CHECK(has(&as, terminal_quiet, "\nnot passed: 30 more of 50\nkgate: "));
+    CHECK(lines_of(&as, terminal_plain) < 20 * 6);
+    CHECK(has(&as, terminal_verbose, "\n50) alpha/mission/s0/ours: ") && lacks(&as, terminal_verbose, " more of "));
+    CHECK(lines_of(&as, terminal_verbose) > 700 * 6);
+    as.n_results = 200; /* as many as are still read one by one */
+    CHECK(lacks(&as, terminal_plain, "  math: "));
+    free(results);
+}
+
+/* The timer that is called graph, in files, too, has no graph on a CPU. */
+static void test_cpu(const struct kg_run *run)
+{
+    struct kg_run as = *run;
+    as.device.kind = KG_CPU;
+    CHECK(has(&as, terminal_plain, "\ntimed: loop of calls, L2 warm, windows of 400.0 us, 12 blocks"));
+    CHECK(has(&as, kg_report_summary, "| timer | loop of calls, L2 warm, windows of 400.0 us |\n"));
+    CHECK(has(&as, kg_report_build_meta, "\"timer\":\t\"graph\""));
 }
 
 static void test_variants(const struct kg_run *run)
@@ -354,7 +462,7 @@ static void test_correctness_json(const struct kg_run *run)
                                           "D",           "seed",    "max_abs_err", "mean_abs_err",
                                           "max_rel_err", "pct_bad", "gates",       "pass" };
     cJSON *root = parse(run, kg_report_correctness);
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+    for (size_t i = 0; i < COUNT(wanted); i++)
         CHECK(cJSON_HasObjectItem(find(root, "results/0"), wanted[i]));
     CHECK(cJSON_GetArraySize(find(root, "results")) == 12);
     CHECK(cJSON_GetArraySize(find(root, "skipped")) == 5);
@@ -537,37 +645,6 @@ static void test_samples(const struct kg_run *run)
     free(text);
 }
 
-/* ---- CSV ---- */
-
-/* Splits as RFC 4180 says; returns the number of fields of the record and moves on to the next one. */
-static int count_fields(const char **at)
-{
-    int fields = 1;
-    bool quoted = false;
-    for (; **at && (quoted || **at != '\n'); (*at)++) {
-        if (**at == '"')
-            quoted = !quoted;
-        fields += !quoted && **at == ',';
-    }
-    *at += **at == '\n';
-    return quoted ? -1 : fields;
-}
-
-static void test_csv(const struct kg_run *run)
-{
-    char *text = text_of(run, kg_report_csv, NULL);
-    const char *at = text;
-    int columns = count_fields(&at);
-    size_t records = 0;
-    for (; *at; records++)
-        CHECK(count_fields(&at) == columns);
-    CHECK(columns == 48);
-    CHECK(records == run->n_results);
-    CHECK(strstr(text, "\"a #1 | <b> & \"\"q\"\" ]]> caf\u00e9, \ufffd[31m"));
-    CHECK(strstr(text, ",inf,0.5,-3.2e-07,3,"));
-    free(text);
-}
-
 /* ---- files ---- */
 
 static int count_files(const char *folder)
@@ -638,7 +715,7 @@ static void test_full(const struct kg_run *run)
                                         kg_report_json,     kg_report_build_meta, kg_report_correctness,
                                         kg_report_perf,     kg_report_samples,    kg_report_csv,
                                         kg_report_markdown, kg_report_summary };
-    for (size_t i = 0; i < sizeof sinks / sizeof *sinks; i++) {
+    for (size_t i = 0; i < COUNT(sinks); i++) {
         kg_error error = { 0 };
         FILE *full = fopen("/dev/full", "w");
         CHECK(full && sinks[i](run, full, &error) == KG_EIO);
@@ -676,6 +753,8 @@ static void test_folder(const struct kg_run *run)
 int main(int argc, char **argv)
 {
     struct kg_run run, against, contest;
+    const struct kg_run *const runs[] = { &run, &contest, &against };
+    const bool update = argc > 2 && !strcmp(argv[2], "--update");
     if (argc < 2) {
         fprintf(stderr, "usage: test_reports FROZEN_FOLDER [--update]\n");
         return 2;
@@ -683,13 +762,17 @@ int main(int argc, char **argv)
     sample_run_make(&run);
     sample_run_make_against(&against);
     sample_run_make_contest(&contest);
-    test_frozen(&run, argv[1], argc > 2 && !strcmp(argv[2], "--update"));
-    test_frozen_against(&against, argv[1], argc > 2 && !strcmp(argv[2], "--update"));
-    test_untimed(&run, argv[1], argc > 2 && !strcmp(argv[2], "--update"));
-    test_contest(&contest, argv[1], argc > 2 && !strcmp(argv[2], "--update"));
+    test_frozen(&run, argv[1], update);
+    test_frozen_against(&against, argv[1], update);
+    test_frozen_csv(runs, COUNT(runs), argv[1], update);
+    test_untimed(&run, argv[1], update);
+    test_contest(&contest, argv[1], update);
     test_contest_seeds(&contest);
     test_contest_kernels(&contest);
     test_variants(&run);
+    test_quiet(&run);
+    test_many(&run);
+    test_cpu(&run);
     test_formats();
     test_facts(&run);
     test_correctness_json(&run);
@@ -700,7 +783,6 @@ int main(int argc, char **argv)
     test_against_json(&against);
     test_stopped(&against);
     test_samples(&run);
-    test_csv(&run);
     test_folder(&run);
     test_full(&run);
     sample_run_done(&run);

@@ -155,11 +155,55 @@ static void slow_says_what_changed(void **state)
     decided(kit, &kit->golden, KG_SLOW, false,
             "p50 26.0 us, golden 25.0 us (+4.0% ±0.1, threshold 2%), code changed since the golden");
     assert_false(kit->result.judgement.same_code);
+    (void)strcpy(kit->result.knobs, "tile=64,repeat=2");
+    (void)strcpy(kit->result.identity, "code 3; knobs tile=64,repeat=2");
+    decided(kit, &kit->golden, KG_SLOW, false,
+            "p50 26.0 us, golden 25.0 us (+4.0% ±0.1, threshold 2%), code changed since the golden, knobs differ from "
+            "the golden's: tile=64,repeat=2");
+    (void)strcpy(kit->golden.identity, "code 3");
+    decided(kit, &kit->golden, KG_SLOW, false,
+            "p50 26.0 us, golden 25.0 us (+4.0% ±0.1, threshold 2%), knobs differ from the golden's: tile=64,repeat=2");
     kit->result.identity[0] = 0; /* not known: nothing is claimed */
     kit->golden.identity[0] = 0;
     decided(kit, &kit->golden, KG_SLOW, false, "p50 26.0 us, golden 25.0 us (+4.0% ±0.1, threshold 2%)");
     assert_true(kit->result.judgement.alarm_blocks == 3 && fabs(kit->result.judgement.alarm_pct - 4) < 1e-9);
     free(kit);
+}
+
+/* The interval reaches below the threshold, so the reason says by what rule it is SLOW. */
+static void slow_says_why_where_it_is_close(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    set_blocks(kit, 9, 25.51, 50);
+    decided(
+        kit, &kit->golden, KG_SLOW, false,
+        "p50 25.5 us, golden 25.0 us (+2.0% ±0.1, threshold 2%), over the threshold and clear of the noise floor of "
+        "0.2% in both sets of rounds, same code as the golden: environment");
+    free(kit);
+}
+
+static void times_have_the_units_of_reports(void **state)
+{
+    (void)state;
+    static const struct {
+        double time_us;
+        const char *reason;
+    } rows[] = {
+        { 0.5, "p50 500 ns, golden 500 ns (+0.0% ±0.3, threshold 2%)" },
+        { 4.05, "p50 4.05 us, golden 4.05 us (+0.0% ±0.3, threshold 2%)" },
+        { 832.5, "p50 832.5 us, golden 832.5 us (+0.0% ±0.3, threshold 2%)" },
+        { 8700, "p50 8.70 ms, golden 8.70 ms (+0.0% ±0.3, threshold 2%)" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct kit *kit = kit_new(KG_CUDA);
+        kit->golden.p50_us = kit->golden.best.p50_us = rows[i].time_us;
+        for (int k = 0; k < 3; k++)
+            kit->golden.blocks_us[k] = rows[i].time_us;
+        set_blocks(kit, 3, rows[i].time_us, 50);
+        decided(kit, &kit->golden, KG_PASS, false, rows[i].reason);
+        free(kit);
+    }
 }
 
 static void slow_is_confirmed_or_not_said(void **state)
@@ -1006,6 +1050,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unchanged_passes),
         cmocka_unit_test(slow_says_what_changed),
+        cmocka_unit_test(slow_says_why_where_it_is_close),
+        cmocka_unit_test(times_have_the_units_of_reports),
         cmocka_unit_test(slow_is_confirmed_or_not_said),
         cmocka_unit_test(fast_suggests_a_bless),
         cmocka_unit_test(doubt_asks_for_more_until_rounds_run_out),

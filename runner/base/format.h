@@ -1,4 +1,4 @@
-/* format.h -- numbers and words as every report writes them, so that two reports never disagree on a unit.
+/* format.h -- numbers and words as reasons and reports write them, so that no two of them disagree on a unit.
  * Short texts are returned by value and live to the end of the full expression: printf("%s", kg_format_time(t).s). */
 #ifndef KG_FORMAT_H
 #define KG_FORMAT_H
@@ -7,12 +7,14 @@
 #include <stdio.h>
 
 #include "kgate.h"
-#include "judge/result.h"
+
+#define KG_LINE 1200 /* bytes of a long line */
 
 struct kg_text {
-    char s[KG_ID_SIZE];
+    char s[320]; /* what is longer is cut */
 };
 
+KG_PRINTF(1, 2) struct kg_text kg_format(const char *format, ...);
 struct kg_text kg_format_time(double time_us);                  /* 950 ns, 24.2 us, 1.35 ms, 9.80 s */
 struct kg_text kg_format_rate(double tflop_per_s);              /* 22 TFLOP/s, 3.5 GFLOP/s; "" for 0 */
 struct kg_text kg_format_error(double error);                   /* 0.0100, 3.2e-07, nan */
@@ -29,6 +31,12 @@ size_t kg_text_width(const char *text); /* in characters */
 /* Appends to a text of `size` bytes that already holds a string; what does not fit is cut. */
 KG_PRINTF(3, 4) void kg_text_add(char *text, size_t size, const char *format, ...);
 void kg_text_add_quoted(char *text, size_t size, const char *word); /* a space and a shell word, quoted where needed */
+
+/* Text on one line, a backslash before each of its characters that is `special`. */
+void kg_text_put_escaped(const char *text, const char *special, FILE *out);
+/* A cell of a Markdown table, and a whole row: cells, then NULL. An empty cell is a dash. */
+void kg_markdown_cell(const char *text, FILE *out);
+__attribute__((sentinel)) void kg_markdown_row(FILE *out, ...);
 
 /* KG_OK, or KG_EIO where something written to the stream was lost. Flushes. */
 int kg_stream_check(FILE *out, kg_error *ret_error);
