@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/stats.h"
+#include "judge/verdict.h"
 #include "plan/field.h"
 #include "plan/problem.h"
 
@@ -53,7 +54,7 @@ const char *kg_fact_resolved(const struct kg_result *result)
 
 const char *kg_fact_why(const struct kg_result *result)
 {
-    return *result->reason ? result->reason : result->note;
+    return *result->bless_note ? result->bless_note : *result->reason ? result->reason : result->note;
 }
 
 const char *kg_fact_anchor(const struct kg_result *result)
@@ -80,8 +81,18 @@ bool kg_fact_usable(const struct kg_result *result)
            result->outcome == KG_RAN && result->compared && kg_gate_marks_all(result->marks) && !result->impossible;
 }
 
+/* What a bless renews was judged by what it renews. */
+static bool is_fine_blessed(const struct kg_result *result)
+{
+    if (kg_verdict_is_wrong(result->verdict) || result->stopped || result->bless == KG_NOT_BLESSED)
+        return false;
+    return result->verdict != KG_LOST || result->bless == KG_PRUNED;
+}
+
 bool kg_fact_fine(const struct kg_run *run, const struct kg_result *result)
 {
+    if (run->bless)
+        return is_fine_blessed(result);
     switch (result->verdict) {
     case KG_PASS:
     case KG_FAST:
@@ -231,7 +242,8 @@ void kg_fact_worst(const struct kg_result *result, char *ret_line)
         return;
     uint64_t index = result->comparison.worst_index;
     const kg_tensor *output = NULL;
-    if (result->of.suite && result->of.problem && !kg_problem_tensors(result->of.suite->op, result->of.problem, tensors, &count))
+    if (result->of.suite && result->of.problem &&
+        !kg_problem_tensors(result->of.suite->op, result->of.problem, tensors, &count))
         output = output_at(tensors, count, &index);
     if (output) {
         int64_t at[KG_MAX_RANK] = { 0 };

@@ -207,6 +207,7 @@ static void fill_perf(const struct kg_run *run, cJSON *root)
 static void fill_all(const struct kg_run *run, cJSON *root)
 {
     static const char *const outcomes[] = { "ran", "skipped", "broken", "deferred", "absent" };
+    static const char *const blesses[] = { NULL, "blessed", "not blessed", "pruned" };
     kg_json_fill_build_meta(run, root);
     cJSON *results = cJSON_AddArrayToObject(root, "results");
     for (size_t i = 0; i < run->n_results; i++) {
@@ -215,6 +216,8 @@ static void fill_all(const struct kg_run *run, cJSON *root)
         kg_json_add_text(record, "outcome", outcomes[result->outcome]);
         kg_json_add_text(record, "note", result->note);
         cJSON_AddBoolToObject(record, "stopped", result->stopped);
+        if (result->bless)
+            kg_json_add_text(record, "bless", blesses[result->bless]);
         if (result->compared) {
             char digest[24];
             (void)snprintf(digest, sizeof digest, "%016" PRIx64, result->output_digest);

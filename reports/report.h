@@ -37,6 +37,7 @@ struct kg_run {
     size_t counts[KG_VERDICTS];
     int status;
     bool allow_undecided;
+    bool bless;   /* asked for: the old goldens' verdicts on time decide nothing */
     bool blessed; /* a bless wrote goldens */
     size_t bless_counts[KG_BLESS_OUTCOMES];
     char partial[64]; /* why the run ended before it was through: "interrupted", "timeout of 60 s"; "" : it is whole */

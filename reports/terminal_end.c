@@ -26,8 +26,10 @@ static void put_rest(const char *what, size_t count, const struct kg_terminal_op
 /* ---- what needs an answer ---- */
 
 /* Without a golden there is nothing to answer; on a new machine that is every case, and one line at the end says it. */
-static bool needs_answer(const struct kg_result *result, bool verbose)
+static bool needs_answer(const struct kg_run *run, const struct kg_result *result, bool verbose)
 {
+    if (run->bless && kg_fact_fine(run, result))
+        return false;
     if (result->verdict == KG_UNGATED)
         return verbose || result->judgement.golden_us > 0;
     if (result->verdict == KG_UNSURE)
@@ -58,7 +60,7 @@ static void put_answers(const struct kg_run *run, const struct kg_terminal_optio
     size_t count = 0;
     for (int verdict = KG_FAIL; verdict < KG_VERDICTS; verdict++)
         for (size_t i = 0; i < run->n_results; i++)
-            if ((int)run->results[i].verdict == verdict && needs_answer(&run->results[i], options->verbose) &&
+            if ((int)run->results[i].verdict == verdict && needs_answer(run, &run->results[i], options->verbose) &&
                 ++count <= most(options))
                 put_answer(run, &run->results[i], count, out);
     put_rest("not passed", count, options, out);
@@ -71,11 +73,7 @@ static void put_bless_hints(const struct kg_run *run, const struct kg_terminal_o
 {
     char line[KG_LINE];
     size_t count = 0;
-    if (run->blessed) {
-        fprintf(out, "blessed: %s\n", run->expectations);
-        return;
-    }
-    if (run->baseline)
+    if (run->bless || run->baseline)
         return; /* no golden had a say */
     for (size_t i = 0; i < run->n_results; i++) {
         const struct kg_result *result = &run->results[i];
@@ -136,6 +134,17 @@ static void put_flakes(const struct kg_run *run, const struct kg_terminal_option
     put_rest("flake", count, options, out);
 }
 
+static void put_bless(const struct kg_run *run, FILE *out)
+{
+    const size_t *counts = run->bless_counts;
+    if (!run->bless)
+        return;
+    fprintf(out, "bless: %zu blessed, %zu not blessed", counts[KG_BLESSED], counts[KG_NOT_BLESSED]);
+    if (counts[KG_PRUNED])
+        fprintf(out, ", %zu pruned", counts[KG_PRUNED]);
+    fprintf(out, "%s%s\n", run->blessed ? "; " : "", run->blessed ? run->expectations : "");
+}
+
 static void put_last_line(const struct kg_run *run, FILE *out)
 {
     static const struct {
@@ -172,5 +181,6 @@ void kg_terminal_put_end(const struct kg_run *run, const struct kg_terminal_opti
         put_timing(run, out);
         put_partial(run, out);
     }
+    put_bless(run, out);
     put_last_line(run, out);
 }

@@ -22,9 +22,9 @@ static int bless_status(const struct kg_run *run)
 }
 
 /* What was not reached keeps a partial run from being a success, whatever it is allowed. */
-static int status_of(const struct kg_run *run, bool bless)
+static int status_of(const struct kg_run *run)
 {
-    if (bless && !kg_verdicts_are_wrong(run->counts))
+    if (run->bless && !kg_verdicts_are_wrong(run->counts))
         return bless_status(run);
     int status = kg_verdict_status(run->counts, run->allow_undecided && !*run->partial);
     return *run->partial && (status == 0 || status == 77) ? 4 : status;
@@ -37,7 +37,7 @@ static void count(struct kg_session *s)
         s->run.counts[s->results[i].verdict]++;
     s->run.results = s->results;
     s->run.n_results = s->n_results;
-    s->run.status = status_of(&s->run, s->options->bless);
+    s->run.status = status_of(&s->run);
 }
 
 /* Device states of the first and the last block, and the contract of the first timed case. */

@@ -104,8 +104,8 @@ struct kg_result {
 
     struct kg_block blocks[KG_MAX_BLOCKS];
     int n_blocks;
-    struct kg_stats time_us;      /* over all samples of all blocks; p50 is the median of the blocks' p50s */
-    double tick_us;               /* of the timer */
+    struct kg_stats time_us; /* over all samples of all blocks; p50 is the median of the blocks' p50s */
+    double tick_us;          /* of the timer */
     struct kg_work work;
     double tflop_per_s, gb_per_s, queries_per_s, roofline_pct; /* at p50; 0 where not timed */
     bool impossible;                                           /* p50 under what the machine could physically do */
@@ -124,7 +124,7 @@ struct kg_result {
     enum kg_verdict verdict;
     char reason[600]; /* one line: why the verdict */
     enum kg_bless bless;
-    char bless_note[300]; /* why it was not blessed */
+    char bless_note[300]; /* why it was not blessed; "" : it was, or nobody asked */
     bool stopped;         /* the run ended before the case was decided: UNSURE */
     struct kg_judgement judgement;
 };

@@ -125,8 +125,8 @@ static int bless_one(struct kg_session *s, struct kg_goldens *goldens, struct kg
     kg_case_key(&r->of, r->backend, key, sizeof key);
     if (kg_bless_check_noise(r, &cause) || kg_golden_of_result(r, key, &contract, &provenance, &golden, &cause)) {
         r->bless = KG_NOT_BLESSED;
-        snprintf(r->bless_note, sizeof r->bless_note, "%.290s", cause.text);
-        fprintf(out, "not blessed: %s\n", cause.text);
+        snprintf(r->bless_note, sizeof r->bless_note, "not blessed: %.280s", cause.text);
+        fprintf(out, "%s\n", r->bless_note);
         return KG_OK;
     }
     r->bless = KG_BLESSED;

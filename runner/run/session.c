@@ -182,6 +182,7 @@ static void describe_run(struct kg_session *s)
     snprintf(run->baseline_path, sizeof run->baseline_path, "%s", s->baseline.path);
     run->device = s->device;
     run->timed = !s->options->no_time;
+    run->bless = s->options->bless;
     run->allow_undecided = s->options->allow_undecided || (s->options->allow_undecided_new && !s->goldens.exists);
     run->shuffle_seed = s->options->shuffle_seed_given ? s->options->shuffle_seed : (uint64_t)time(NULL);
 }

@@ -335,6 +335,30 @@ static void test_cpu(const struct kg_run *run)
     CHECK(has(&as, kg_report_build_meta, "\"timer\":\t\"graph\""));
 }
 
+/* What the old goldens said of time is shown, and fails nothing; what was not blessed does. */
+static void test_bless(const struct kg_run *run)
+{
+    static const char failure[] = "<failure message=\"not blessed: unsteady\"";
+    struct kg_run as = *run;
+    struct kg_result *results = malloc(run->n_results * sizeof *results);
+    memcpy(results, run->results, run->n_results * sizeof *results);
+    as.results = results;
+    as.bless = true;
+    CHECK(!has(&as, kg_report_junit, "type=\"SLOW\">verdict") && !has(&as, kg_report_junit, "type=\"UNGATED\""));
+    CHECK(has(&as, kg_report_junit, "type=\"FAIL\"") && has(&as, kg_report_junit, "type=\"LOST\""));
+    CHECK(!has(&as, kg_report_junit, failure));
+    for (size_t i = 0; i < run->n_results; i++) {
+        if (results[i].verdict == KG_SLOW)
+            snprintf(results[i].bless_note, sizeof results[i].bless_note, "not blessed: unsteady");
+        results[i].bless = results[i].verdict == KG_SLOW   ? KG_NOT_BLESSED
+                           : results[i].verdict == KG_LOST ? KG_PRUNED
+                                                           : KG_BLESSED;
+    }
+    CHECK(has(&as, kg_report_junit, failure) && !has(&as, kg_report_junit, "type=\"LOST\""));
+    CHECK(has(&as, kg_report_json, "\"bless\":\t\"not blessed\""));
+    free(results);
+}
+
 static void test_variants(const struct kg_run *run)
 {
     struct kg_run as = *run;
@@ -343,8 +367,11 @@ static void test_variants(const struct kg_run *run)
     CHECK(has(&as, terminal_plain, "\u00b7 no goldens for h200\n"));
     as.shuffle_seed = 41;
     CHECK(has(&as, terminal_plain, "\u00b7 shuffle 41\n"));
-    as.blessed = true;
-    CHECK(has(&as, terminal_plain, "blessed: expectations/expectations_h200.json\n"));
+    as.bless = as.blessed = true;
+    as.bless_counts[KG_BLESSED] = 3;
+    as.bless_counts[KG_NOT_BLESSED] = 1;
+    CHECK(has(&as, terminal_plain, "\nbless: 3 blessed, 1 not blessed; expectations/expectations_h200.json\n"));
+    as.bless = as.blessed = false;
 
     other.name = "mine";
     other.git_sha = "";
@@ -770,6 +797,7 @@ int main(int argc, char **argv)
     test_contest_seeds(&contest);
     test_contest_kernels(&contest);
     test_variants(&run);
+    test_bless(&run);
     test_quiet(&run);
     test_many(&run);
     test_cpu(&run);
