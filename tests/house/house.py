@@ -53,6 +53,8 @@ ROOTS = "", "include", "runner", "kernels", "suites"
 FUNCTION_LINES = measure.LONG_FUNCTION
 SHIPPED_LINES = 33026
 MARKDOWN_WORDS = 27000
+DESIGN = "docs/design.md"
+WALKS = 12, 13, 15  # the most files of the walks that DESIGN lists, in its order
 
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
 SEES = {PUBLIC: [], **{family: [PUBLIC, family, *others] for family, others in FAMILIES.items()},
@@ -127,12 +129,28 @@ def check_limits(tree, complain):
             complain(f"{what}: {found:,}, more than {limit:,}")
 
 
+def check_walks(root, complain):
+    root = pathlib.Path(root)
+    text = (root / DESIGN).read_text()
+    rows = re.findall(r"^\| .* \| ((?:`\S+/\S+\.[ch]u?` ?)+)\|$", text.split("\n## Walks\n", 1)[-1], re.M)
+    if len(rows) != len(WALKS):
+        complain(f"{DESIGN}: {len(rows)} walks, not {len(WALKS)}")
+    for row, most in zip(rows, WALKS):
+        files = re.findall(r"`(\S+)`", row)
+        if len(files) > most:
+            complain(f"{DESIGN}: a walk of {len(files)} files, more than {most}: {files[0]}, ...")
+        for name in files:
+            if not (root / name).is_file():
+                complain(f"{DESIGN}: a walk passes through {name}, which is not there")
+
+
 def complaints_of(root):
     tree, complaints = measure.Tree(root), []
     graph = read_includes(tree, complaints.append)
     check_order(graph, complaints.append)
     check_cycles(graph, complaints.append)
     check_limits(tree, complaints.append)
+    check_walks(root, complaints.append)
     return complaints
 
 
@@ -155,6 +173,7 @@ def plants(tree):
     yield r"runner/planted.c: stands in no room", {"runner/planted.c": "int planted;\n"}
     yield r"runner/base/planted.c:1: planted has", {"runner/base/planted.c": long_body}
     yield r"shipped lines", {low: "\n" * (SHIPPED_LINES + 1)}
+    yield rf"{DESIGN}: {len(WALKS) + 1} walks", {DESIGN: "\n| one more | `runner/planted.c` |\n"}
     yield r"words of Markdown", {"README.md": "word " * (MARKDOWN_WORDS + 1)}
 
 

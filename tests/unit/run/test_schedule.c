@@ -369,20 +369,19 @@ static void a_job_takes_the_runs_settings(void **state)
 
 /* ---- against another build ----------------------------------------------------------------------------------- */
 
+static const kg_suite theirs = { .name = "speed" };
+
 /* Two cases of both builds and a new one; the golden pins what its backend chose. */
-static void a_job_against_has_both_builds(void **state)
+static void two_builds(void)
 {
     static const struct kg_module other_build = { .name = "old" };
-    static const kg_suite theirs = { .name = "speed" };
     static struct kg_golden golden = { .key = "speed/a/plain", .pin = "engine 3" };
-    struct kg_pair pairs[3] = { 0 };
-    struct kg_job_case room[ROOM];
-    (void)state;
+    static struct kg_pair pairs[3];
     add(&speed, 0, 0, &fast);
     add(&speed, 0, 0, &plain);
     add(&theirs, 1, 0, &fast)->is_new = true;
     for (size_t i = 0; i < 3; i++) {
-        pairs[i].candidate = results[i].of;
+        pairs[i] = (struct kg_pair){ .candidate = results[i].of };
         pairs[i].candidate.suite = &theirs;
     }
     session.pairs = (struct kg_pairs){ .items = pairs, .count = 3 };
@@ -391,6 +390,13 @@ static void a_job_against_has_both_builds(void **state)
     session.baseline.root = &other_build;
     snprintf(session.module.path, sizeof session.module.path, "new.so");
     snprintf(session.baseline.path, sizeof session.baseline.path, "old.so");
+}
+
+static void a_job_against_has_both_builds(void **state)
+{
+    struct kg_job_case room[ROOM];
+    (void)state;
+    two_builds();
     struct kg_job job = kg_schedule_job(&session);
     assert_string_equal(job.module, "new.so");
     assert_string_equal(job.baseline, "old.so");

@@ -109,6 +109,20 @@ static void same_state(const struct kg_device_state *a, const struct kg_device_s
     assert_int_equal(a->mig, b->mig);
 }
 
+static void same_device(const kg_device *a, const kg_device *b)
+{
+    assert_true(a->kind == b->kind && a->index == b->index && a->units == b->units);
+    assert_true(a->cc_major == b->cc_major && a->cc_minor == b->cc_minor);
+    assert_true(a->clock_mhz_max == b->clock_mhz_max && a->fp64_ratio == b->fp64_ratio);
+    assert_true(a->memory_bytes == b->memory_bytes && a->l2_bytes == b->l2_bytes);
+    assert_true(a->shared_bytes == b->shared_bytes && a->driver_version == b->driver_version);
+    assert_true(a->peak_flops == b->peak_flops && a->peak_bytes_per_s == b->peak_bytes_per_s);
+    assert_string_equal(a->name, b->name);
+    assert_string_equal(a->arch, b->arch);
+    assert_string_equal(a->uuid, b->uuid);
+    assert_string_equal(a->driver, b->driver);
+}
+
 static void devices(void **state)
 {
     (void)state;
@@ -149,16 +163,7 @@ static void devices(void **state)
     assert_int_equal(kg_wire_read_devices(line, length, got, got_health, 2, &count, NULL), KG_OK);
     assert_int_equal(count, 2);
     for (int i = 0; i < 2; i++) {
-        assert_true(got[i].kind == sent[i].kind && got[i].index == sent[i].index && got[i].units == sent[i].units);
-        assert_true(got[i].cc_major == sent[i].cc_major && got[i].cc_minor == sent[i].cc_minor);
-        assert_true(got[i].clock_mhz_max == sent[i].clock_mhz_max && got[i].fp64_ratio == sent[i].fp64_ratio);
-        assert_true(got[i].memory_bytes == sent[i].memory_bytes && got[i].l2_bytes == sent[i].l2_bytes);
-        assert_true(got[i].shared_bytes == sent[i].shared_bytes && got[i].driver_version == sent[i].driver_version);
-        assert_true(got[i].peak_flops == sent[i].peak_flops && got[i].peak_bytes_per_s == sent[i].peak_bytes_per_s);
-        assert_string_equal(got[i].name, sent[i].name);
-        assert_string_equal(got[i].arch, sent[i].arch);
-        assert_string_equal(got[i].uuid, sent[i].uuid);
-        assert_string_equal(got[i].driver, sent[i].driver);
+        same_device(&got[i], &sent[i]);
         same_state(&got_health[i].idle, &health[i].idle);
         same_state(&got_health[i].work, &health[i].work);
         assert_string_equal(got_health[i].nvml, health[i].nvml);
@@ -468,6 +473,22 @@ static const struct kg_policy the_policy = { .timer = KG_TIMER_EVENT,
                                              .arm_us = 2e5,
                                              .threshold_pct = 2.5 };
 
+static void same_case(const struct kg_job_case *one, const struct kg_job_case *wanted)
+{
+    assert_true(one->index == wanted->index && one->check == wanted->check && one->time == wanted->time);
+    assert_true(one->digest == wanted->digest && one->of.seed == wanted->of.seed);
+    assert_true(one->of.suite == &suite && one->of.backend == wanted->of.backend);
+    assert_int_equal(one->of.kind, wanted->of.kind);
+    assert_string_equal(one->of.shape, wanted->of.shape);
+    assert_string_equal(one->backend, wanted->backend);
+    assert_string_equal(one->pin, wanted->pin);
+    assert_string_equal(one->anchor_pin, wanted->anchor_pin);
+    assert_string_equal(one->baseline_pin, wanted->baseline_pin);
+    assert_true(one->is_new == wanted->is_new && one->planted_pct == wanted->planted_pct);
+    assert_memory_equal(&one->of.policy, &wanted->of.policy, sizeof the_policy);
+    assert_memory_equal(&one->of, &one->candidate, sizeof one->of); /* no baseline was loaded */
+}
+
 static void the_job(void **state)
 {
     (void)state;
@@ -512,21 +533,8 @@ static void the_job(void **state)
     assert_string_equal(got.job.knobs[0], "tile=4");
     assert_int_equal(kg_wire_resolve_job(&got, &module, NULL, NULL), KG_OK);
     assert_int_equal(got.job.n_cases, 4);
-    for (size_t i = 0; i < 4; i++) {
-        const struct kg_job_case *one = &got.job.cases[i];
-        assert_true(one->index == cases[i].index && one->check == cases[i].check && one->time == cases[i].time);
-        assert_true(one->digest == cases[i].digest && one->of.seed == cases[i].of.seed);
-        assert_true(one->of.suite == &suite && one->of.backend == cases[i].of.backend);
-        assert_int_equal(one->of.kind, cases[i].of.kind);
-        assert_string_equal(one->of.shape, cases[i].of.shape);
-        assert_string_equal(one->backend, cases[i].backend);
-        assert_string_equal(one->pin, cases[i].pin);
-        assert_string_equal(one->anchor_pin, cases[i].anchor_pin);
-        assert_string_equal(one->baseline_pin, cases[i].baseline_pin);
-        assert_true(one->is_new == cases[i].is_new && one->planted_pct == cases[i].planted_pct);
-        assert_memory_equal(&one->of.policy, i == 1 ? &the_policy : &(struct kg_policy){ 0 }, sizeof the_policy);
-        assert_memory_equal(&one->of, &one->candidate, sizeof one->of); /* no baseline was loaded */
-    }
+    for (size_t i = 0; i < 4; i++)
+        same_case(&got.job.cases[i], &cases[i]);
     kg_wire_job_done(&got);
 }
 
