@@ -78,15 +78,21 @@ static void add_toggles(cJSON *object, const struct kg_result *result)
         add_knobs(object, name, text);
 }
 
-static void add_build(cJSON *root, const struct kg_run *run)
+static cJSON *add_module(cJSON *root, const char *name, const struct kg_module *module, const char *path)
 {
-    const struct kg_module *module = run->module;
-    cJSON *build = cJSON_AddObjectToObject(root, "build");
+    cJSON *build = cJSON_AddObjectToObject(root, name);
     kg_json_add_text(build, "module", module->name);
-    kg_json_add_text(build, "module_path", run->module_path);
+    kg_json_add_text(build, "module_path", path);
     kg_json_add_text(build, "git_sha", module->git_sha);
     cJSON_AddBoolToObject(build, "git_dirty", module->git_dirty);
     kg_json_add_text(build, "flags", module->flags);
+    return build;
+}
+
+static void add_build(cJSON *root, const struct kg_run *run)
+{
+    const struct kg_module *module = run->module;
+    cJSON *build = add_module(root, "build", module, run->module_path);
     cJSON *toggles = cJSON_AddObjectToObject(build, "toggles");
     for (size_t i = 0; i < run->n_results; i++)
         add_toggles(toggles, &run->results[i]);
@@ -121,19 +127,6 @@ static void add_launches(cJSON *root, const struct kg_run *run)
     }
 }
 
-/* The build that was judged against. */
-static void add_baseline(cJSON *root, const struct kg_run *run)
-{
-    if (!run->baseline)
-        return;
-    cJSON *baseline = cJSON_AddObjectToObject(root, "baseline");
-    kg_json_add_text(baseline, "module", run->baseline->name);
-    kg_json_add_text(baseline, "module_path", run->baseline_path);
-    kg_json_add_text(baseline, "git_sha", run->baseline->git_sha);
-    cJSON_AddBoolToObject(baseline, "git_dirty", run->baseline->git_dirty);
-    kg_json_add_text(baseline, "flags", run->baseline->flags);
-}
-
 static void add_run(cJSON *root, const struct kg_run *run)
 {
     cJSON_AddNumberToObject(root, "schema", SCHEMA);
@@ -160,7 +153,8 @@ void kg_json_fill_build_meta(const struct kg_run *run, cJSON *root)
     add_run(root, run);
     kg_json_add_use(root, run);
     add_build(root, run);
-    add_baseline(root, run);
+    if (run->baseline)
+        (void)add_module(root, "baseline", run->baseline, run->baseline_path);
     cJSON *git = cJSON_AddObjectToObject(root, "git");
     kg_json_add_text(git, "sha", run->git.sha);
     kg_json_add_text(git, "branch", run->git.branch);

@@ -11,19 +11,6 @@
 #include "reports/facts.h"
 #include "reports/success.h"
 
-/* The first result of a side of the contest at a row. `usable`: only what can be compared. NULL: none. */
-static const struct kg_result *find(const struct kg_run *run, const kg_suite *suite, const kg_backend *side,
-                                    const char *shape, bool usable)
-{
-    for (size_t i = 0; i < run->n_results; i++) {
-        const struct kg_case *of = &run->results[i].of;
-        if (of->suite == suite && of->backend == side && !strcmp(of->shape, shape) &&
-            (!usable || kg_fact_usable(&run->results[i])))
-            return &run->results[i];
-    }
-    return NULL;
-}
-
 /* Times of both; a side that is NULL is NAN. */
 static struct kg_match match_of(const struct kg_result *ours, const struct kg_result *baseline)
 {
@@ -47,8 +34,8 @@ static struct kg_match match_at(const struct kg_run *run, const kg_suite *suite,
         if (rival)
             return match_of(&run->results[i], rival);
     }
-    const struct kg_result *ours = find(run, suite, suite->contest.ours, shape, true);
-    return match_of(ours, ours ? NULL : find(run, suite, suite->contest.baseline, shape, true));
+    const struct kg_result *ours = kg_fact_find(run, suite, suite->contest.ours, shape, NULL, true);
+    return match_of(ours, ours ? NULL : kg_fact_find(run, suite, suite->contest.baseline, shape, NULL, true));
 }
 
 static struct kg_text time_or_dash(double time_us)
@@ -63,8 +50,8 @@ static struct kg_text why_not(const struct kg_run *run, const kg_suite *suite, c
     struct kg_text text = { "not compared" };
     const char *comma = ":";
     for (size_t i = 0; i < 2; i++) {
-        const struct kg_result *shown = find(run, suite, sides[i], shape, false);
-        if (find(run, suite, sides[i], shape, true))
+        const struct kg_result *shown = kg_fact_find(run, suite, sides[i], shape, NULL, false);
+        if (kg_fact_find(run, suite, sides[i], shape, NULL, true))
             continue;
         kg_text_add(text.s, sizeof text.s, "%s %s %s", comma, sides[i]->name,
                     shown ? kg_verdict_name(shown->verdict) : "not selected");
@@ -180,7 +167,8 @@ static void put_contest(const struct kg_run *run, const kg_suite *suite, FILE *o
     for (size_t i = 0; i < table.count; i++) {
         const char *shape = kg_row_name((const char *)table.rows + i * table.row_size);
         matches[i] = match_at(run, suite, shape);
-        if (find(run, suite, contest->ours, shape, false) || find(run, suite, contest->baseline, shape, false))
+        if (kg_fact_find(run, suite, contest->ours, shape, NULL, false) ||
+            kg_fact_find(run, suite, contest->baseline, shape, NULL, false))
             put_match(run, suite, shape, &matches[i], out);
     }
     const struct kg_success success = kg_success_of(matches, table.count);

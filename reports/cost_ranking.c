@@ -85,13 +85,20 @@ static bool costs_more(const struct kg_cost *a, const struct kg_cost *b)
     return a->compared && (!b->compared || a->ratio > b->ratio);
 }
 
+/* Is it of a suite and of the kind of device that is ranked, and not the clean one? */
+static bool is_ranked(const struct kg_result *result, const struct kg_result *of)
+{
+    const kg_backend *clean = of->of.suite->clean;
+    return kg_fact_same_suite(result, of) && result->of.kind == clean->device &&
+           strcmp(kg_fact_backend(result), clean->name);
+}
+
 size_t kg_cost_rank(const struct kg_run *run, const struct kg_result *of, struct kg_cost *ret_costs)
 {
     const kg_backend *clean = of->of.suite->clean;
     size_t count = 0;
     for (const struct kg_result *result = run->results; result < run->results + run->n_results; result++) {
-        if (!kg_fact_same_suite(result, of) || !result->of.suite || result->of.kind != clean->device ||
-            !strcmp(kg_fact_backend(result), clean->name) || !is_first(run, result, false))
+        if (!is_ranked(result, of) || !result->of.suite || !is_first(run, result, false))
             continue;
         struct kg_cost cost = cost_of(run, clean, result);
         size_t at = count++;
@@ -126,9 +133,7 @@ static void put_cost(const struct kg_cost *cost, FILE *out)
 static bool any_usable(const struct kg_run *run, const struct kg_result *of)
 {
     for (size_t i = 0; i < run->n_results; i++)
-        if (kg_fact_same_suite(&run->results[i], of) && kg_fact_usable(&run->results[i]) &&
-            run->results[i].of.kind == of->of.suite->clean->device &&
-            strcmp(kg_fact_backend(&run->results[i]), of->of.suite->clean->name))
+        if (is_ranked(&run->results[i], of) && kg_fact_usable(&run->results[i]))
             return true;
     return false;
 }

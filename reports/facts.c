@@ -130,24 +130,29 @@ double kg_fact_golden_speedup(const struct kg_result *result)
     return result->judgement.judged ? 1 / (1 + result->judgement.change_pct / 100) : NAN;
 }
 
+/* Median of a figure over the blocks in which a time, of what stands beside the case, was measured; both by their
+ * offsets in kg_block. NAN: there is none. */
+static double median_where(const struct kg_result *result, size_t time_us, size_t figure)
+{
+    double values[KG_MAX_BLOCKS];
+    size_t count = 0;
+    for (int i = 0; i < result->n_blocks; i++) {
+        const char *block = (const char *)&result->blocks[i];
+        if (*(const double *)(const void *)(block + time_us) > 0)
+            values[count++] = *(const double *)(const void *)(block + figure);
+    }
+    return count ? kg_median(values, count) : NAN;
+}
+
 double kg_fact_anchor_speedup(const struct kg_result *result)
 {
-    double logs[KG_MAX_BLOCKS];
-    size_t count = 0;
-    for (int i = 0; i < result->n_blocks; i++)
-        if (result->blocks[i].anchor_p50_us > 0)
-            logs[count++] = result->blocks[i].log_ratio;
-    return count ? exp(-kg_median(logs, count)) : NAN;
+    return exp(-median_where(result, offsetof(struct kg_block, anchor_p50_us), offsetof(struct kg_block, log_ratio)));
 }
 
 double kg_fact_baseline_us(const struct kg_result *result)
 {
-    double times_us[KG_MAX_BLOCKS];
-    size_t count = 0;
-    for (int i = 0; i < result->n_blocks; i++)
-        if (result->blocks[i].baseline_p50_us > 0)
-            times_us[count++] = result->blocks[i].baseline_p50_us;
-    return count ? kg_median(times_us, count) : NAN;
+    const size_t baseline = offsetof(struct kg_block, baseline_p50_us);
+    return median_where(result, baseline, baseline);
 }
 
 double kg_fact_utilisation_pct(const struct kg_result *result)

@@ -76,8 +76,11 @@ struct kg_text kg_fact_timer(const struct kg_run *run);
 /* No result before it is of its suite: where a report that groups by suite begins a group. */
 bool kg_fact_first_of_suite(const struct kg_run *run, size_t index);
 
-/* The usable result of the contest's baseline at the shape and seed of `result`, which is the contest's ours and
- * usable; NULL where it is not, or there is none. */
+/* The first result of a backend at a row of its suite; of the seed, where one is given. `usable`: only what can be set
+ * against another. NULL: none. */
+const struct kg_result *kg_fact_find(const struct kg_run *run, const kg_suite *suite, const kg_backend *backend,
+                                     const char *shape, const uint64_t *seed, bool usable);
+/* Of the contest's baseline beside `result`, which is the contest's ours, both usable; NULL where they are not. */
 const struct kg_result *kg_fact_rival(const struct kg_run *run, const struct kg_result *result);
 
 /* The row of the module's kernel table that this device loads; NULL where the kernel is not the module's. */

@@ -267,8 +267,7 @@ static void put_samples(const struct kg_result *result, const char *head, int bl
 }
 
 /* One line a sample, `kind` says of which arm; in the order measured within an arm, and the arms of a block one after
- * the other. Not by way of a document: these
- * are hundreds of thousands. */
+ * the other. Not by way of a document: these are hundreds of thousands. */
 int kg_report_samples(const struct kg_run *run, FILE *out, kg_error *ret_error)
 {
     for (size_t i = 0; i < run->n_results; i++) {

@@ -76,7 +76,6 @@ static void add_field(cJSON *object, const kg_field *field, const void *problem)
     }
 }
 
-/* The fields of the problem come last: kg_json_add_problem is called when the record is otherwise whole. */
 void kg_json_add_problem(cJSON *object, const struct kg_result *result)
 {
     if (!result->of.suite || !result->of.problem)
@@ -110,14 +109,6 @@ cJSON *kg_json_add_record(cJSON *array, const struct kg_result *result)
     return record;
 }
 
-static void add_one_use(cJSON *object, const struct kg_device_use *use)
-{
-    kg_json_add_count(object, "blocks", use->blocks);
-    kg_json_add_real(object, "span_s", use->span_s);
-    kg_json_add_real(object, "busy_s", use->busy_s);
-    kg_json_add_real(object, "device_idle_pct", use->idle_pct);
-}
-
 void kg_json_add_use(cJSON *root, const struct kg_run *run)
 {
     const struct kg_device_use whole = kg_fact_use(run, 0);
@@ -133,7 +124,10 @@ void kg_json_add_use(cJSON *root, const struct kg_run *run)
         cJSON *item = cJSON_CreateObject();
         cJSON_AddItemToArray(rounds, item);
         cJSON_AddNumberToObject(item, "round", round);
-        add_one_use(item, &use);
+        kg_json_add_count(item, "blocks", use.blocks);
+        kg_json_add_real(item, "span_s", use.span_s);
+        kg_json_add_real(item, "busy_s", use.busy_s);
+        kg_json_add_real(item, "device_idle_pct", use.idle_pct);
     }
 }
 

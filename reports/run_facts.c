@@ -51,19 +51,25 @@ bool kg_fact_first_of_suite(const struct kg_run *run, size_t index)
     return true;
 }
 
-const struct kg_result *kg_fact_rival(const struct kg_run *run, const struct kg_result *result)
+const struct kg_result *kg_fact_find(const struct kg_run *run, const kg_suite *suite, const kg_backend *backend,
+                                     const char *shape, const uint64_t *seed, bool usable)
 {
-    const struct kg_case *ours = &result->of;
-    if (!ours->suite || !ours->suite->contest.ours || ours->backend != ours->suite->contest.ours ||
-        !kg_fact_usable(result))
-        return NULL;
     for (size_t i = 0; i < run->n_results; i++) {
         const struct kg_case *of = &run->results[i].of;
-        if (of->suite == ours->suite && of->backend == ours->suite->contest.baseline &&
-            !strcmp(of->shape, ours->shape) && of->seed == ours->seed && kg_fact_usable(&run->results[i]))
+        if (of->suite == suite && of->backend == backend && !strcmp(of->shape, shape) && (!seed || of->seed == *seed) &&
+            (!usable || kg_fact_usable(&run->results[i])))
             return &run->results[i];
     }
     return NULL;
+}
+
+const struct kg_result *kg_fact_rival(const struct kg_run *run, const struct kg_result *result)
+{
+    const struct kg_case *of = &result->of;
+    const kg_contest *contest = of->suite ? &of->suite->contest : NULL;
+    if (!contest || !contest->ours || of->backend != contest->ours || !kg_fact_usable(result))
+        return NULL;
+    return kg_fact_find(run, of->suite, contest->baseline, of->shape, &of->seed, true);
 }
 
 /* Minor capability that code for `arch` was made for, or -1 where this device cannot load it: code runs on its major

@@ -20,30 +20,17 @@ struct row {
     char cells[C_COUNT][CELL];
 };
 
-static const char *color_of(enum kg_verdict verdict)
-{
-    switch (verdict) {
-    case KG_PASS:
-    case KG_FAST:
-    case KG_XFAIL:
-        return "\033[32m";
-    case KG_SKIP:
-        return "\033[36m";
-    case KG_UNSURE:
-    case KG_UNGATED:
-        return "\033[33m";
-    default:
-        return "\033[31m";
-    }
-}
-
 static void put_verdict(const struct kg_terminal_options *options, enum kg_verdict verdict, FILE *out)
 {
-    const char *name = kg_verdict_name(verdict);
+    enum { RED = 31, GREEN, YELLOW, CYAN = 36 };
+    static const int colors[KG_VERDICTS] = {
+        [KG_PASS] = GREEN, [KG_FAST] = GREEN,    [KG_XFAIL] = GREEN,
+        [KG_SKIP] = CYAN,  [KG_UNSURE] = YELLOW, [KG_UNGATED] = YELLOW,
+    };
     if (options->color)
-        fprintf(out, "%s%s\033[0m", color_of(verdict), name);
+        fprintf(out, "\033[%dm%s\033[0m", colors[verdict] ? colors[verdict] : RED, kg_verdict_name(verdict));
     else
-        fputs(name, out);
+        fputs(kg_verdict_name(verdict), out);
 }
 
 /* Which build was judged, and by what. */

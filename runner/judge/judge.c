@@ -210,15 +210,10 @@ static void add_answer(struct kg_result *result, const struct kg_decision *decis
     if (decision->alarm_blocks && !undecided && decision->answer != KG_ANSWER_SLOW)
         kg_reason_add(result, "; a first set of %d rounds read %+.1f%%, a second did not confirm it",
                       decision->alarm_blocks, decision->alarm_pct);
-}
-
-/* Why a change whose interval reaches below the threshold is SLOW all the same (decision.h). */
-static void add_rule(struct kg_result *result)
-{
-    const struct kg_judgement *judgement = &result->judgement;
-    if (judgement->change_pct - judgement->margin_pct < judgement->threshold_pct)
+    if (decision->answer == KG_ANSWER_SLOW && /* though its interval reaches below the threshold */
+        decision->change_pct - decision->margin_pct < result->judgement.threshold_pct)
         kg_reason_add(result, ", over the threshold and clear of the noise floor of %.2g%% in both sets of rounds",
-                      judgement->floor_pct);
+                      result->judgement.floor_pct);
 }
 
 static enum kg_verdict answer(struct kg_result *result, const struct question *question,
@@ -241,8 +236,6 @@ static enum kg_verdict answer(struct kg_result *result, const struct question *q
     judgement->alarm_blocks = decision.alarm_blocks;
     judgement->alarm_pct = decision.alarm_pct;
     add_answer(result, &decision, criteria->max_blocks);
-    if (decision.answer == KG_ANSWER_SLOW)
-        add_rule(result);
     *ret_decision = decision;
     return verdicts[decision.answer];
 }

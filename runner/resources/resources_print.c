@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "base/json.h"
 #include "resources/resources_file.h"
 
@@ -106,9 +107,7 @@ void kg_resources_print_text(const struct kg_resource *items, size_t count, bool
             end++;
         print_counts(kg_resource_arch(&items[first]), &items[first], end - first, out);
     }
-    char all[40];
-    snprintf(all, sizeof all, "%zu kernel%s", count, count == 1 ? "" : "s");
-    print_counts(all, items, count, out);
+    print_counts(kg_format("%zu kernel%s", count, count == 1 ? "" : "s").s, items, count, out);
 }
 
 static cJSON *to_json(const struct kg_resource *resource)
