@@ -23,6 +23,16 @@ const kg_backend *kg_suite_backend(const kg_suite *suite, const char *name);    
 kg_table kg_suite_rows(const kg_suite *suite, enum kg_device_kind kind);
 const kg_backend *kg_suite_anchor(const kg_suite *suite, enum kg_device_kind kind);
 
+/* `own` in the layout of this kgate.h: itself where it was built against it, else a copy that stays until exit.
+ * KG_EUNSUPPORTED: of an ABI that cannot be read. */
+int kg_module_lay_out(const struct kg_module *own, const struct kg_module **ret_module, kg_error *ret_error);
+
+/* What the backend's functions are given: its module's own struct, which a copy stands for. */
+static inline const kg_backend *kg_backend_own(const kg_backend *backend)
+{
+    return backend->self ? backend->self : backend;
+}
+
 /* Every rule that a table must keep; pure, so that tests need no shared object. */
 int kg_suite_check(const kg_suite *suite, kg_error *ret_error);
 int kg_module_check(const struct kg_module *module, kg_error *ret_error);
