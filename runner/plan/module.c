@@ -57,7 +57,7 @@ int kg_module_check(const struct kg_module *module, kg_error *ret_error)
 
 static int find_shipped(const char *name, char *ret_path, kg_error *ret_error)
 {
-    static const char *const places[] = { "", "../lib/kgate/", "examples/" };
+    static const char *const places[] = { "", KG_MODULES, "../lib/kgate/", "examples/" };
     char folder[KG_PATH_SIZE];
     ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
     if (length <= 0)

@@ -11,9 +11,10 @@ struct kg_loaded {
     char path[KG_PATH_SIZE];
 };
 
-/* `name` is a path (it contains '/'), or the name of a module that ships: looked for beside the executable, in
- * ../lib/kgate/ and in examples/. KG_EINVAL: not a module, or a bad table, with the row's name; KG_EUNSUPPORTED: of
- * another ABI. A module stays loaded until exit: its tables are program text that everything points into. */
+/* `name` is a path (it contains '/'), or the name of a module that ships: looked for beside the executable, where meson
+ * installs it from there, in ../lib/kgate/ and in examples/. KG_EINVAL: not a module, or a bad table, with the row's
+ * name; KG_EUNSUPPORTED: of an ABI that cannot be read. A module stays loaded until exit: its tables are program text
+ * that everything points into. */
 int kg_module_open(const char *name, struct kg_loaded *ret_loaded, kg_error *ret_error);
 
 const kg_suite *kg_module_suite(const struct kg_module *module, const char *name); /* NULL: none */
