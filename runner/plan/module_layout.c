@@ -7,43 +7,30 @@
 
 #define OLDEST_ABI 5u
 
-/* Structs in this layout, made of the module's `own`. */
+/* Structs in this layout, made of the module's `own`; until exit, as modules stay loaded. */
 struct piece {
     struct piece *next;
     const void *own;
     max_align_t copy[];
 };
+static struct piece *pieces;
 
 struct layout {
     const struct kg_module *own;
-    struct piece *pieces;
+    const struct piece *others; /* made before, of other modules */
     bool failed;
 };
-
-static struct piece *kept; /* of all modules; until exit, as these stay loaded */
-
-static void drop(struct piece *pieces)
-{
-    while (pieces) {
-        struct piece *next = pieces->next;
-        free(pieces);
-        pieces = next;
-    }
-}
 
 /* Of `count` structs of `own_size` bytes each as many of `size`; members that they lack are 0. NULL: there is none, or
  * no memory. */
 static void *lay_out(struct layout *l, const void *own, size_t count, size_t own_size, size_t size)
 {
-    if (!own || !count)
+    struct piece *piece = own && count ? calloc(1, sizeof *piece + count * size) : NULL;
+    l->failed = l->failed || (own && count && !piece);
+    if (!piece)
         return NULL;
-    struct piece *piece = calloc(1, sizeof *piece + count * size);
-    if (!piece) {
-        l->failed = true;
-        return NULL;
-    }
-    *piece = (struct piece){ .next = l->pieces, .own = own };
-    l->pieces = piece;
+    *piece = (struct piece){ .next = pieces, .own = own };
+    pieces = piece;
     for (size_t i = 0; i < count; i++)
         memcpy((char *)piece->copy + i * size, (const char *)own + i * own_size, own_size);
     return piece->copy;
@@ -52,7 +39,7 @@ static void *lay_out(struct layout *l, const void *own, size_t count, size_t own
 /* What stands for this one already: tables name it more than once, and candidates may name each other. */
 static void *find(const struct layout *l, const void *own)
 {
-    for (struct piece *piece = l->pieces; piece; piece = piece->next)
+    for (struct piece *piece = pieces; piece != l->others; piece = piece->next)
         if (piece->own == own)
             return piece->copy;
     return NULL;
@@ -112,15 +99,13 @@ static const kg_suite *suite(struct layout *l, const kg_suite *own)
     return copy;
 }
 
-static const struct kg_module *module(struct layout *l)
+static const struct kg_module *the_module(struct layout *l)
 {
     struct kg_module *copy = lay_out(l, l->own, 1, l->own->module_size, sizeof *copy);
-    const kg_suite **suites = NULL;
-    if (copy)
-        suites = lay_out(l, copy->suites, copy->n_suites, sizeof *suites, sizeof *suites);
-    if (!suites)
-        return copy;
-    for (size_t i = 0; i < copy->n_suites; i++)
+    if (!copy)
+        return NULL;
+    const kg_suite **suites = lay_out(l, copy->suites, copy->n_suites, sizeof *suites, sizeof *suites);
+    for (size_t i = 0; suites && i < copy->n_suites; i++)
         suites[i] = suite(l, suites[i]);
     copy->suites = suites;
     copy->kernels = lay_out(l, copy->kernels, copy->n_kernels, l->own->kernel_size, sizeof(kg_kernel));
@@ -143,16 +128,10 @@ int kg_module_lay_out(const struct kg_module *own, const struct kg_module **ret_
             return kg_fail(ret_error, KG_EUNSUPPORTED, "module built against another kgate.h: rebuild the module");
         same = same && sizes[i][0] == sizes[i][1];
     }
-    struct layout l = { .own = own };
-    const struct kg_module *copy = same ? own : module(&l);
-    if (l.failed) {
-        drop(l.pieces);
+    struct layout l = { .own = own, .others = pieces };
+    const struct kg_module *module = same ? own : the_module(&l);
+    if (l.failed)
         return kg_fail(ret_error, KG_ENOMEM, "out of memory for a module's tables");
-    }
-    struct piece **end = &kept;
-    while (*end)
-        end = &(*end)->next;
-    *end = l.pieces;
-    *ret_module = copy;
+    *ret_module = module;
     return KG_OK;
 }
