@@ -16,8 +16,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Raised at every change of a struct or function pointer below. The runner refuses a module of another number. */
-#define KG_ABI 4u
+/* Raised at every change of a struct or function pointer below. A module of ABI 5 or later stays loadable when this
+ * header has grown, since from then on
+ *   - structs grow at their end only: the root states the module's sizes, and what is missing there reads as 0;
+ *   - a struct with `reserved` stays as large as it is: a new member takes its place from there;
+ *   - pairs of a pointer and a count, kg_table, kg_contest, KG_MAX_RANK and KG_TENSOR_KINDS stay as they are, and an
+ *     enum gets a new value at its end.
+ * An older or a newer module is refused. */
+#define KG_ABI 5u
 
 #define KG_MAX_RANK 5
 #define KG_MAX_TENSORS 8
@@ -87,6 +93,7 @@ typedef struct kg_tensor {
     double std;  /* inputs: standard deviation of the approximately normal values drawn; 0 means 1 */
     double unit; /* outputs: what an element of 1 stands for, by which it is multiplied to be compared; 0 means 1 */
     void *data;
+    uint64_t reserved[4]; /* 0 */
 } kg_tensor;
 
 static inline int64_t kg_tensor_count(const kg_tensor *tensor)
@@ -270,6 +277,8 @@ struct kg_backend {
     int (*launch)(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error);
 
     void (*release)(const kg_backend *self, void *state); /* may be NULL */
+
+    const kg_backend *self; /* leave it NULL; the runner's copy of this struct names the module's own */
 };
 
 /* ---- suites: tables of cases -------------------------------------------------------------------------------- */
@@ -282,8 +291,9 @@ typedef struct kg_gates {
     double mean_abs; /* mean of e */
     double bad_abs;
     double bad_rel;
-    double bad_pct; /* per cent of bad elements allowed */
-    double rel_l2;  /* ||got - ref|| / ||ref||: fails outputs that are small and wrong */
+    double bad_pct;     /* per cent of bad elements allowed */
+    double rel_l2;      /* ||got - ref|| / ||ref||: fails outputs that are small and wrong */
+    double reserved[4]; /* 0 */
 } kg_gates;
 
 enum kg_l2 { KG_L2_WARM, KG_L2_COLD };
@@ -297,6 +307,7 @@ typedef struct kg_time_policy {
     enum kg_timer timer;
     enum kg_l2 l2;
     int warmup, samples; /* KG_TIMER_EVENT: calls; 0: 200 and 500 */
+    double reserved[4];  /* 0 */
 } kg_time_policy;
 
 typedef struct kg_table {
@@ -381,8 +392,8 @@ typedef struct kg_kernel {
 
 struct kg_module {
     uint32_t abi; /* KG_ABI */
-    /* sizeof the structs: a stale build is refused */
-    uint32_t module_size, suite_size, op_size, backend_size, kernel_size;
+    /* sizeof the structs in the module's tables, by which they are read */
+    uint32_t module_size, suite_size, op_size, backend_size, kernel_size, field_size, xfail_size;
     const char *name;
     const char *git_sha; /* 40 hex digits, or "" where the build saw no repository */
     bool git_dirty;
@@ -395,7 +406,8 @@ struct kg_module {
 
 #define KG_MODULE_SIZES                                                                                                \
     .abi = KG_ABI, .module_size = sizeof(struct kg_module), .suite_size = sizeof(kg_suite), .op_size = sizeof(kg_op),  \
-    .backend_size = sizeof(kg_backend), .kernel_size = sizeof(kg_kernel)
+    .backend_size = sizeof(kg_backend), .kernel_size = sizeof(kg_kernel), .field_size = sizeof(kg_field),              \
+    .xfail_size = sizeof(kg_xfail)
 
 extern KG_EXPORT const struct kg_module kg_module;
 

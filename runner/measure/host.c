@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "plan/field.h"
+#include "plan/module.h"
 #include "base/folder.h"
 #include "base/random.h"
 
@@ -133,7 +134,7 @@ void kg_host_done(struct kg_host_state *state)
         state->n_open--;
         const kg_backend *backend = state->open[state->n_open].backend;
         if (backend->close)
-            backend->close(backend, state->open[state->n_open].library);
+            backend->close(kg_backend_own(backend), state->open[state->n_open].library);
     }
 }
 
@@ -153,7 +154,7 @@ int kg_host_open_backend(struct kg_host_state *state, const kg_backend *backend,
     }
     if (state->n_open == KG_MAX_BACKENDS)
         return kg_fail(ret_error, KG_ENOMEM, "more than %d backends with libraries", KG_MAX_BACKENDS);
-    int status = backend->open(backend, &state->host, device, &library, ret_error);
+    int status = backend->open(kg_backend_own(backend), &state->host, device, &library, ret_error);
     if (status)
         return status;
     state->open[state->n_open].backend = backend;

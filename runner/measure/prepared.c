@@ -25,7 +25,7 @@ int kg_prepared_launch(void *prepared, int index, void *stream, kg_error *ret_er
     const int at = (int)(s->set % (unsigned)s->n_ring);
     s->n_used = at < s->n_used ? s->n_used : at + 1;
     s->set += s->rotates;
-    int status = s->backend->launch(s->backend, s->state, call_tensors(s, at, room), stream, ret_error);
+    int status = s->backend->launch(kg_backend_own(s->backend), s->state, call_tensors(s, at, room), stream, ret_error);
     s->failed = s->failed || status;
     return status;
 }
@@ -49,7 +49,7 @@ static int stage(struct kg_prepared *s, kg_context *context, int at, bool first,
     if (!s->backend->stage)
         return KG_OK;
     void *stream = context->ops->stream(context);
-    int status = s->backend->stage(s->backend, s->state, call_tensors(s, at, room), stream, ret_error);
+    int status = s->backend->stage(kg_backend_own(s->backend), s->state, call_tensors(s, at, room), stream, ret_error);
     if (!status)
         status = context->ops->synchronize(context, ret_error);
     if (!status && first)
@@ -98,7 +98,7 @@ static int prepare(struct kg_host_state *host, const kg_backend *backend, kg_cal
     if (status)
         return status;
     if (backend->prepare)
-        return backend->prepare(backend, call, ret_state, ret_identity, ret_error);
+        return backend->prepare(kg_backend_own(backend), call, ret_state, ret_identity, ret_error);
     *ret_state = call;
     return KG_OK;
 }
@@ -111,7 +111,7 @@ int kg_prepared_new(struct kg_host_state *host, struct kg_fixture *fixture, cons
     *s = (struct kg_prepared){ .backend = backend, .ring = &fixture->buffers, .n_ring = 1 };
     int status = KG_OK;
     if (backend->supports)
-        status = backend->supports(backend, &context->device, problem, ret_error);
+        status = backend->supports(kg_backend_own(backend), &context->device, problem, ret_error);
     if (!status)
         status = kg_host_knobs(host, backend, &s->knobs, ret_error);
     if (status)
@@ -126,7 +126,7 @@ int kg_prepared_new(struct kg_host_state *host, struct kg_fixture *fixture, cons
     s->call.pin = pin && *pin ? pin : NULL;
     status = prepare(host, backend, &s->call, &s->state, &s->identity, ret_error);
     if (!status && backend->workspace) {
-        s->workspace_bytes = backend->workspace(backend, s->state);
+        s->workspace_bytes = backend->workspace(kg_backend_own(backend), s->state);
         status = new_workspaces(s, 1, ret_error);
         if (!status)
             status = fill_workspace(s, context, 0, ret_error);
@@ -159,7 +159,7 @@ void kg_prepared_done(struct kg_prepared *prepared)
     if (!prepared->backend)
         return;
     if (prepared->backend->release && prepared->backend->prepare)
-        prepared->backend->release(prepared->backend, prepared->state);
+        prepared->backend->release(kg_backend_own(prepared->backend), prepared->state);
     drop_ring(prepared);
     free(prepared->knobs);
     *prepared = (struct kg_prepared){ 0 };

@@ -1,4 +1,5 @@
-/* module.c -- opens a module and refuses what is not one; the rules for tables are in suite_check.c. */
+/* module.c -- opens a module and refuses what is not one; the rules for tables are in suite_check.c,
+ * those for numbers and sizes in module_layout.c. */
 #include "plan/module.h"
 
 #include <dlfcn.h>
@@ -42,13 +43,6 @@ const char *kg_row_name(const void *problem)
 
 int kg_module_check(const struct kg_module *module, kg_error *ret_error)
 {
-    if (module->abi != KG_ABI)
-        return kg_fail(ret_error, KG_EUNSUPPORTED, "module of ABI %u, this kgate has %u: rebuild the module",
-                       module->abi, KG_ABI);
-    if (module->module_size != sizeof(struct kg_module) || module->suite_size != sizeof(kg_suite) ||
-        module->op_size != sizeof(kg_op) || module->backend_size != sizeof(kg_backend) ||
-        module->kernel_size != sizeof(kg_kernel))
-        return kg_fail(ret_error, KG_EUNSUPPORTED, "module built against another kgate.h: rebuild the module");
     if (!module->name || !module->suites || !module->n_suites)
         return kg_fail(ret_error, KG_EINVAL, "module without a name or suites");
     for (size_t i = 0; i < module->n_suites; i++) {
@@ -63,7 +57,7 @@ int kg_module_check(const struct kg_module *module, kg_error *ret_error)
 
 static int find_shipped(const char *name, char *ret_path, kg_error *ret_error)
 {
-    static const char *const places[] = { "", "../lib/kgate/", "examples/" };
+    static const char *const places[] = { "", KG_MODULES, "../lib/kgate/", "examples/" };
     char folder[KG_PATH_SIZE];
     ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
     if (length <= 0)
@@ -85,13 +79,19 @@ static int open_root(const char *path, const char *name, const struct kg_module 
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!handle)
         return kg_fail(ret_error, KG_EINVAL, "not a module: %s", dlerror());
-    const struct kg_module *root = dlsym(handle, "kg_module");
-    int status = KG_OK;
+    const struct kg_module *own = dlsym(handle, "kg_module"), *root = NULL;
     kg_error cause = { 0 };
-    if (!root)
-        status = kg_fail(ret_error, KG_EINVAL, "not a module: %s has no symbol kg_module", name);
-    else if ((status = kg_module_check(root, &cause)))
+    int status = KG_EINVAL;
+    if (!own) {
+        kg_fail(ret_error, status, "not a module: %s has no symbol kg_module", name);
+        goto out;
+    }
+    status = kg_module_lay_out(own, &root, &cause);
+    if (!status)
+        status = kg_module_check(root, &cause);
+    if (status)
         kg_fail(ret_error, status, "%s: %.380s", name, cause.text);
+out:
     if (status)
         dlclose(handle);
     else

@@ -11,9 +11,10 @@ struct kg_loaded {
     char path[KG_PATH_SIZE];
 };
 
-/* `name` is a path (it contains '/'), or the name of a module that ships: looked for beside the executable, in
- * ../lib/kgate/ and in examples/. KG_EINVAL: not a module, or a bad table, with the row's name; KG_EUNSUPPORTED: of
- * another ABI. A module stays loaded until exit: its tables are program text that everything points into. */
+/* `name` is a path (it contains '/'), or the name of a module that ships: looked for beside the executable, where meson
+ * installs it from there, in ../lib/kgate/ and in examples/. KG_EINVAL: not a module, or a bad table, with the row's
+ * name; KG_EUNSUPPORTED: of an ABI that cannot be read. A module stays loaded until exit: its tables are program text
+ * that everything points into. */
 int kg_module_open(const char *name, struct kg_loaded *ret_loaded, kg_error *ret_error);
 
 const kg_suite *kg_module_suite(const struct kg_module *module, const char *name); /* NULL: none */
@@ -22,6 +23,16 @@ const kg_backend *kg_suite_backend(const kg_suite *suite, const char *name);    
 /* The rows that backends of this kind take. */
 kg_table kg_suite_rows(const kg_suite *suite, enum kg_device_kind kind);
 const kg_backend *kg_suite_anchor(const kg_suite *suite, enum kg_device_kind kind);
+
+/* `own` in the layout of this kgate.h: itself where it was built against it, else a copy that stays until exit.
+ * KG_EUNSUPPORTED: of an ABI that cannot be read. */
+int kg_module_lay_out(const struct kg_module *own, const struct kg_module **ret_module, kg_error *ret_error);
+
+/* What the backend's functions are given: its module's own struct, which a copy stands for. */
+static inline const kg_backend *kg_backend_own(const kg_backend *backend)
+{
+    return backend->self ? backend->self : backend;
+}
 
 /* Every rule that a table must keep; pure, so that tests need no shared object. */
 int kg_suite_check(const kg_suite *suite, kg_error *ret_error);

@@ -146,7 +146,7 @@ refused 'expectations_h200.json' run --module "$base" --against "$base" --expect
 # ---- what cannot be judged against ----
 
 refused 'rebuild the module, or judge by goldens: run without --against' \
-    run --module "$base" --against "$modules/bad_abi.so"
+    run --module "$base" --against "$modules/bad_old.so"
 refused 'or judge by goldens: run without --against' run --module "$base" --against "$modules/bad_size.so"
 refused '--against: no module at ./nosuch.so' run --module "$base" --against ./nosuch.so
 refused 'suite copies, row one: stands twice' run --module "$base" --against "$modules/bad_row_twice.so"

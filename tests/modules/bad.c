@@ -22,6 +22,7 @@
 #define BAD_SUITE_TWICE 13
 #define BAD_ANCHOR 14
 #define BAD_SYMBOL 15
+#define BAD_OLD 16
 
 #ifndef BAD
 #error "BAD is what is wrong: one of the names above"
@@ -127,12 +128,14 @@ KG_EXPORT extern const struct kg_module by_another_name;
 #define THE_ROOT kg_module
 #endif
 KG_EXPORT const struct kg_module THE_ROOT = {
-    .abi = KG_ABI + PICK(BAD_ABI, 1, 0),
+    .abi = PICK(BAD_OLD, 4, KG_ABI + PICK(BAD_ABI, 1, 0)),
     .module_size = sizeof(struct kg_module),
     .suite_size = sizeof(kg_suite) + PICK(BAD_SIZE, 8, 0),
     .op_size = sizeof(kg_op),
     .backend_size = sizeof(kg_backend),
     .kernel_size = sizeof(kg_kernel),
+    .field_size = sizeof(kg_field),
+    .xfail_size = sizeof(kg_xfail),
     .name = "bad",
     .git_sha = "",
     .flags = "",

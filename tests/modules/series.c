@@ -9,8 +9,9 @@ static const kg_field fields[] = {
 static int series_tensors(const void *problem, kg_tensor ret_tensors[KG_MAX_TENSORS], int *ret_count)
 {
     const struct series *p = problem;
-    ret_tensors[SERIES_X] = (kg_tensor){ "x", KG_F32, KG_INPUT, 1, { p->n }, p->std, 0, NULL };
-    ret_tensors[SERIES_Y] = (kg_tensor){ "y", KG_F32, KG_OUTPUT, 1, { p->n }, 0, 0, NULL };
+    ret_tensors[SERIES_X] =
+        (kg_tensor){ .name = "x", .dtype = KG_F32, .role = KG_INPUT, .rank = 1, .dims = { p->n }, .std = p->std };
+    ret_tensors[SERIES_Y] = (kg_tensor){ .name = "y", .dtype = KG_F32, .role = KG_OUTPUT, .rank = 1, .dims = { p->n } };
     *ret_count = 2;
     return KG_OK;
 }

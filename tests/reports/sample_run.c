@@ -30,8 +30,11 @@ static const kg_field fields[] = {
 static int tensors(const void *problem, kg_tensor ret_tensors[KG_MAX_TENSORS], int *ret_count)
 {
     const struct problem *p = problem;
-    ret_tensors[0] = (kg_tensor){ "Q", KG_F16, KG_INPUT, 4, { p->B, p->H, p->S, p->D }, 1, 0, NULL };
-    ret_tensors[1] = (kg_tensor){ "O", KG_F16, KG_OUTPUT, 4, { p->B, p->H, p->S, p->D }, 0, 0, NULL };
+    ret_tensors[0] = (kg_tensor){
+        .name = "Q", .dtype = KG_F16, .role = KG_INPUT, .rank = 4, .dims = { p->B, p->H, p->S, p->D }, .std = 1
+    };
+    ret_tensors[1] =
+        (kg_tensor){ .name = "O", .dtype = KG_F16, .role = KG_OUTPUT, .rank = 4, .dims = { p->B, p->H, p->S, p->D } };
     *ret_count = 2;
     return KG_OK;
 }

@@ -16,8 +16,8 @@ enum { N = 100 };
 static int tensors(const void *problem, kg_tensor ret_tensors[KG_MAX_TENSORS], int *ret_count)
 {
     (void)problem;
-    ret_tensors[0] = (kg_tensor){ "x", KG_F32, KG_INPUT, 1, { N }, 1, 0, NULL };
-    ret_tensors[1] = (kg_tensor){ "y", KG_F32, KG_OUTPUT, 1, { N }, 0, 0, NULL };
+    ret_tensors[0] = (kg_tensor){ .name = "x", .dtype = KG_F32, .role = KG_INPUT, .rank = 1, .dims = { N }, .std = 1 };
+    ret_tensors[1] = (kg_tensor){ .name = "y", .dtype = KG_F32, .role = KG_OUTPUT, .rank = 1, .dims = { N } };
     *ret_count = 2;
     return KG_OK;
 }

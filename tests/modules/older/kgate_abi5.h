@@ -1,0 +1,407 @@
+/* kgate_abi5.h -- kgate.h as it was at ABI 5, the oldest that is read. Frozen: modules that were built against it are
+ * about, and older.c stands for them. It is never edited; nothing but older.c includes it. */
+#ifndef KGATE_H
+#define KGATE_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Raised at every change of a struct or function pointer below. A module of ABI 5 or later stays loadable when this
+ * header has grown, since from then on
+ *   - structs grow at their end only: the root states the module's sizes, and what is missing there reads as 0;
+ *   - a struct with `reserved` stays as large as it is: a new member takes its place from there;
+ *   - pairs of a pointer and a count, kg_table, kg_contest, KG_MAX_RANK and KG_TENSOR_KINDS stay as they are, and an
+ *     enum gets a new value at its end.
+ * An older or a newer module is refused. */
+#define KG_ABI 5u
+
+#define KG_MAX_RANK 5
+#define KG_MAX_TENSORS 8
+
+/* ---- errors ------------------------------------------------------------------------------------------------ */
+
+enum kg_status {
+    KG_OK = 0,
+    KG_EINVAL = -1,       /* the caller's values: an option, a table row, a file's content */
+    KG_EUNSUPPORTED = -2, /* cannot be done here; from a backend, before its output is checked: SKIP or LOST */
+    KG_ENOMEM = -3,
+    KG_EDEVICE = -4, /* the device or its library failed; the worker's context may be lost */
+    KG_EIO = -5,
+    KG_ENOTFOUND = -6,
+};
+
+typedef struct kg_error {
+    int code;
+    char text[500]; /* one line, no full stop, no prefix */
+} kg_error;
+
+#if defined(__GNUC__)
+#define KG_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#define KG_EXPORT __attribute__((visibility("default")))
+#else
+#define KG_PRINTF(text, first)
+#define KG_EXPORT
+#endif
+
+/* Writes the text and returns `code`, so that a failure is one line: return kg_fail(error, KG_EIO, "…", …). */
+KG_PRINTF(3, 4)
+static inline int kg_fail(kg_error *ret_error, int code, const char *format, ...)
+{
+    if (ret_error) {
+        va_list arguments;
+        va_start(arguments, format);
+        ret_error->code = code;
+        (void)vsnprintf(ret_error->text, sizeof ret_error->text, format, arguments);
+        va_end(arguments);
+    }
+    return code;
+}
+
+/* ---- tensors ----------------------------------------------------------------------------------------------- */
+
+/* An input of a call is never KG_E4M3: backends code what they read in 8 bits by themselves (kg_backend.stage). */
+enum kg_dtype { KG_F32 = 1, KG_F16, KG_BF16, KG_E4M3 };
+
+/* The names that ids, JSON and --set use; entry 0 is 'not given'. */
+#define KG_DTYPE_NAMES ((const char *const[]){ "", "f32", "f16", "bf16", "e4m3", NULL })
+
+static inline size_t kg_dtype_bytes(enum kg_dtype dtype)
+{
+    return dtype == KG_F32 ? 4 : dtype == KG_E4M3 ? 1 : 2;
+}
+
+enum kg_role { KG_INPUT, KG_OUTPUT, KG_WORKSPACE };
+
+/* A packed tensor, row-major: the last dimension is contiguous. In a description `data` is NULL; in a call it points
+ * to host memory on KG_CPU and to device memory on KG_CUDA, 256-byte aligned. */
+typedef struct kg_tensor {
+    const char *name;
+    enum kg_dtype dtype;
+    enum kg_role role;
+    int rank;
+    int64_t dims[KG_MAX_RANK];
+    double std;  /* inputs: standard deviation of the approximately normal values drawn; 0 means 1 */
+    double unit; /* outputs: what an element of 1 stands for, by which it is multiplied to be compared; 0 means 1 */
+    void *data;
+    uint64_t reserved[4]; /* 0 */
+} kg_tensor;
+
+static inline int64_t kg_tensor_count(const kg_tensor *tensor)
+{
+    int64_t count = 1;
+    for (int i = 0; i < tensor->rank; i++)
+        count *= tensor->dims[i];
+    return count;
+}
+
+static inline size_t kg_tensor_bytes(const kg_tensor *tensor)
+{
+    return (size_t)kg_tensor_count(tensor) * kg_dtype_bytes(tensor->dtype);
+}
+
+static inline float kg_tensor_unit(const kg_tensor *tensor)
+{
+    return tensor->unit != 0 ? (float)tensor->unit : 1;
+}
+
+/* ---- field tables ------------------------------------------------------------------------------------------ */
+
+enum kg_field_type {
+    KG_INT,    /* int64_t */
+    KG_REAL,   /* double */
+    KG_BOOL,   /* bool */
+    KG_CHOICE, /* int (or an enum of that size): the index into `choices` */
+};
+
+/* One member of a problem struct or of a backend's knobs. Ids, JSON, --set, --knob, range checks and `kgate list` all
+ * come from this table. A row that leaves a member zero takes `fallback`; the range holds after that. */
+typedef struct kg_field {
+    const char *name;
+    size_t offset;
+    enum kg_field_type type;
+    double min, max;            /* inclusive; not read for KG_BOOL and KG_CHOICE */
+    double fallback;            /* what zero stands for; KG_CHOICE: an index */
+    const char *const *choices; /* KG_CHOICE: NULL-terminated; "" cannot be chosen */
+    const char *help;           /* unit and meaning, one line */
+} kg_field;
+
+typedef struct kg_fields {
+    const kg_field *items;
+    size_t count;
+} kg_fields;
+
+/* ---- devices and services of the host ---------------------------------------------------------------------- */
+
+enum kg_device_kind { KG_CPU = 1, KG_CUDA };
+
+typedef struct kg_device {
+    enum kg_device_kind kind;
+    int index;     /* CUDA ordinal; 0 on the CPU */
+    char name[96]; /* product name as the driver or /proc/cpuinfo says it */
+    char arch[64]; /* key of goldens: h200, h100_80gb_hbm3, cpu_genuineintel_6_207 */
+    char uuid[64]; /* GPU-…; on the CPU the machine's name */
+    int cc_major;  /* compute capability; 0 on the CPU */
+    int cc_minor;
+    int units;         /* multiprocessors; on the CPU: threads that OpenMP may use */
+    int clock_mhz_max; /* highest clock the device admits; 0 where it is not known */
+    int fp64_ratio;    /* single-precision rate over double-precision rate (2 on H200, 64 on L4); 1 on the CPU */
+    uint64_t memory_bytes;
+    uint64_t l2_bytes;       /* last-level cache */
+    uint64_t shared_bytes;   /* most shared memory a block may ask for; 0 on the CPU */
+    double peak_flops;       /* FLOP/s in FP16 that no kernel can exceed (tensor cores); 0: not known */
+    double peak_bytes_per_s; /* of device memory; 0: not known */
+    int driver_version;      /* as cuDriverGetVersion says it; 0 on the CPU */
+    char driver[32];         /* e.g. 580.159.03; empty on the CPU */
+} kg_device;
+
+/* Services of the host. Pointers stay valid while the module is loaded. */
+typedef struct kg_host kg_host;
+struct kg_host {
+    uint32_t abi;
+    /* Opens a shared library by soname, in --library-path first, then where the loader looks. Stays open. */
+    int (*library_open)(const kg_host *host, const char *soname, void **ret_library, kg_error *ret_error);
+    int (*library_symbol)(void *library, const char *name, void **ret_symbol, kg_error *ret_error);
+    /* Text kept across workers and runs, by key (compiled plans). Read returns KG_ENOTFOUND, or text to free(). */
+    int (*cache_read)(const kg_host *host, const char *key, char **ret_text);
+    int (*cache_write)(const kg_host *host, const char *key, const char *text);
+    /* A line for the run's log. Never printf: stdout is not yours. */
+    void (*log)(const kg_host *host, const char *format, ...) KG_PRINTF(2, 3);
+};
+
+/* ---- ops: what is computed ---------------------------------------------------------------------------------- */
+
+/* The problem is a plain struct, copied by value, whose first member is `const char *name`. */
+typedef struct kg_op {
+    const char *name;
+    const char *help;
+    size_t problem_size;
+    kg_fields fields;
+
+    /* What the field table cannot say (H divisible by the key heads, say). May be NULL. */
+    int (*check)(const void *problem, kg_error *ret_error);
+
+    /* Describes the tensors of one call, inputs and outputs, in the order that launch and reference get them. */
+    int (*tensors)(const void *problem, kg_tensor ret_tensors[KG_MAX_TENSORS], int *ret_count);
+
+    /* The reference. Gets the tensors with every output replaced by one of dtype KG_F32 to write. Accumulates in
+     * double precision. `reference_cuda` enqueues on `stream` (a cudaStream_t), may be NULL for ops without CUDA
+     * backends, and may return KG_EUNSUPPORTED, which skips the case with that reason. */
+    int (*reference_cpu)(const void *problem, const kg_tensor *tensors, kg_error *ret_error);
+    int (*reference_cuda)(const void *problem, const kg_device *device, const kg_tensor *tensors, void *stream,
+                          kg_error *ret_error);
+
+    double (*flops)(const void *problem); /* floating-point operations of one call that the result needs */
+    double (*bytes)(const void *problem); /* fewest bytes of one call: each input read once, each output written once */
+    double (*queries)(const void *problem); /* what one call answers, for queries/s; NULL: 1 */
+
+    /* The device's peak rate for the narrowest arithmetic that a right backend may use, over that for FP16; a time that
+     * would need more is impossible. 2 where 8-bit products will do; NULL: 1 */
+    double (*peak_ratio)(const void *problem);
+} kg_op;
+
+/* ---- backends: how it is computed --------------------------------------------------------------------------- */
+
+typedef struct kg_backend kg_backend;
+
+/* What a backend is prepared for. Valid for as long as the state lives, except `tensors`, which are examples. */
+typedef struct kg_call {
+    const kg_host *host;
+    const kg_device *device;
+    const void *problem;
+    const void *knobs;        /* the backend's knobs struct; NULL where it declares none */
+    const kg_tensor *tensors; /* real buffers of the call's shapes; prepare may run on them (to pick a configuration) */
+    int n_tensors;
+    void *stream;    /* cudaStream_t; NULL on the CPU */
+    const char *pin; /* identity.pin of an earlier round or of the golden: use that configuration. NULL: choose */
+    void *library;   /* what open returned */
+} kg_call;
+
+/* What runs, for backends that call a library: its version, engine and configuration. Kernel names and code hashes
+ * are found by the host. Leave empty for kernels of the module. */
+typedef struct kg_identity {
+    char text[480]; /* e.g. cuDNN 9.19.0 engine 8 */
+    char pin[480];  /* chooses the same configuration again; no newline */
+} kg_identity;
+
+struct kg_backend {
+    const char *name;
+    const char *help;
+    enum kg_device_kind device;
+    const void *data;    /* lets variants share code and keep names of their own */
+    const char *toggles; /* what it was compiled with, name=value,…, for the reports; NULL: nothing was chosen */
+    bool untimed;        /* gated for correctness only, in every suite: it prints, or only shows what is right */
+
+    kg_fields knobs; /* over a struct of knobs_size bytes, filled from fallbacks and --knob */
+    size_t knobs_size;
+
+    /* `auto` and its like: the first of these that supports and prepares the problem runs, and its golden judges.
+     * With candidates no function below is called. NULL-terminated. */
+    const kg_backend *const *candidates;
+
+    /* KG_OK, or KG_EUNSUPPORTED and why. Cheap, and needs no open library. NULL: supports everything. */
+    int (*supports)(const kg_backend *self, const kg_device *device, const void *problem, kg_error *ret_error);
+
+    /* Library handles, once a worker, on the first case that needs them. Both may be NULL. */
+    int (*open)(const kg_backend *self, const kg_host *host, const kg_device *device, void **ret_library,
+                kg_error *ret_error);
+    void (*close)(const kg_backend *self, void *library);
+
+    /* All that is slow, allocates or chooses. May be NULL: the state is then a kg_call by the host. */
+    int (*prepare)(const kg_backend *self, const kg_call *call, void **ret_state, kg_identity *ret_identity,
+                   kg_error *ret_error);
+
+    /* Bytes of device memory that a launch uses besides the op's tensors; 0, or NULL: none. The host gives each of its
+     * buffer sets one, between guard bands, since where it lies changes the time of a small kernel. What it holds at a
+     * launch is not defined, unless `stage` filled it. */
+    size_t (*workspace)(const kg_backend *self, const void *state);
+
+    /* Makes of a set's inputs what launch reads in their place: inputs coded to 8 bits, say. Called for a buffer set
+     * before its first launch and whenever its inputs changed, outside of timing, with the tensors that launch will
+     * get; enqueues like launch. It writes into the workspace, which launch then only reads: the host checks both.
+     * NULL: launch reads the inputs. */
+    int (*stage)(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error);
+
+    /* Only enqueues work on `stream` (computes, on the CPU). May be given other tensors of the same shapes at every
+     * call, after them a KG_WORKSPACE one where `workspace` asks for it, and runs inside a CUDA stream capture. Without
+     * prepare, `state` is the `const kg_call *`. */
+    int (*launch)(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error);
+
+    void (*release)(const kg_backend *self, void *state); /* may be NULL */
+
+    const kg_backend *self; /* leave it NULL; the runner's copy of this struct names the module's own */
+};
+
+/* ---- suites: tables of cases -------------------------------------------------------------------------------- */
+
+/* Error of an element: e = |got - ref|. It is bad when !(e <= bad_abs + bad_rel * |ref|). A non-finite element always
+ * fails. All five limits must be given; INFINITY says that a limit is not meant to hold. bad_pct and bad_rel may
+ * be 0. */
+typedef struct kg_gates {
+    double max_abs;  /* largest e */
+    double mean_abs; /* mean of e */
+    double bad_abs;
+    double bad_rel;
+    double bad_pct;     /* per cent of bad elements allowed */
+    double rel_l2;      /* ||got - ref|| / ||ref||: fails outputs that are small and wrong */
+    double reserved[4]; /* 0 */
+} kg_gates;
+
+enum kg_l2 { KG_L2_WARM, KG_L2_COLD };
+enum kg_timer { KG_TIMER_GRAPH, KG_TIMER_EVENT };
+
+typedef struct kg_time_policy {
+    bool off;               /* correctness only */
+    double regress_pct;     /* a p50 slower than its golden by more than this is SLOW; 0: 2 */
+    double cpu_regress_pct; /* the same for CPU rows, judged by the ratio to their anchor; 0: 10 */
+    double creep_pct;       /* CUDA: a p50 over the best ever blessed by more than this is SLOW; 0: 5 */
+    enum kg_timer timer;
+    enum kg_l2 l2;
+    int warmup, samples; /* KG_TIMER_EVENT: calls; 0: 200 and 500 */
+    double reserved[4];  /* 0 */
+} kg_time_policy;
+
+typedef struct kg_table {
+    const void *rows;
+    size_t count;
+    size_t row_size; /* must be the op's problem_size */
+} kg_table;
+
+typedef struct kg_seeds {
+    const uint64_t *items;
+    size_t count;
+} kg_seeds;
+
+typedef struct kg_backends {
+    const kg_backend *const *items;
+    size_t count;
+} kg_backends;
+
+/* A case that must fail: XFAIL when it does, XPASS when it passes. */
+typedef struct kg_xfail {
+    const char *pattern; /* shell glob over the id */
+    const char *reason;
+} kg_xfail;
+
+typedef struct kg_xfails {
+    const kg_xfail *items;
+    size_t count;
+} kg_xfails;
+
+/* Two backends of a suite, of one kind of device: summary.md says of each shape how many times as fast `ours` is, both
+ * timed in one run, and whether the criteria of success are met (reports/success.h). No verdict hangs on it. */
+typedef struct kg_contest {
+    const kg_backend *ours, *baseline; /* both NULL: there is no contest */
+} kg_contest;
+
+/* clang-format off */
+#define KG_TABLE(array) { (array), sizeof(array) / sizeof *(array), sizeof *(array) }
+#define KG_LIST(array) { (array), sizeof(array) / sizeof *(array) }
+/* clang-format on */
+
+typedef struct kg_suite {
+    const char *name;
+    const char *help;
+    const kg_op *op;
+    kg_table shapes;     /* rows for CUDA backends, and for CPU backends where cpu_shapes is empty */
+    kg_table cpu_shapes; /* rows for CPU backends, sized for a CPU */
+    kg_seeds seeds;
+    kg_backends backends;
+    const kg_backend *anchor;     /* timed beside every CUDA case */
+    const kg_backend *cpu_anchor; /* the same for CPU cases */
+    kg_gates gates;
+    kg_time_policy time;
+    kg_xfails xfails;
+    kg_contest contest;
+    const kg_backend *clean; /* of the backends: summary.md ranks the others by their cost over it. NULL: no ranking */
+} kg_suite;
+
+/* ---- the module --------------------------------------------------------------------------------------------- */
+
+/* Families of tensor-core instructions, as PTX names them. */
+enum kg_tensor_kind { KG_TENSOR_MMA, KG_TENSOR_WMMA, KG_TENSOR_WGMMA, KG_TENSOR_TCGEN05, KG_TENSOR_KINDS };
+#define KG_NOTE_SEPARATOR " | "
+#define KG_TENSOR_NAMES ((const char *const[]){ "mma.sync", "wmma", "wgmma", "tcgen05" })
+
+/* What the compiler made of one kernel for one architecture. The build writes this table. */
+typedef struct kg_kernel {
+    const char *name;      /* as it is mangled */
+    const char *arch;      /* sm_90a */
+    const char *code_hash; /* of its machine code, 16 hex digits */
+    const char *compiler;  /* nvcc's version: 13.0.88 */
+    const char *notes;     /* what ptxas warned of, KG_NOTE_SEPARATOR between; "" : nothing */
+    int registers;
+    int stack_bytes;
+    int spill_store_bytes;
+    int spill_load_bytes;
+    int shared_bytes; /* static */
+    int barriers;
+    int block_threads;           /* most that its launch bounds allow; 0: it has none */
+    int tensor[KG_TENSOR_KINDS]; /* tensor-core instructions in its PTX */
+    int tensor_sass;             /* the same in its machine code; -1: the build had no disassembler */
+} kg_kernel;
+
+struct kg_module {
+    uint32_t abi; /* KG_ABI */
+    /* sizeof the structs in the module's tables, by which they are read */
+    uint32_t module_size, suite_size, op_size, backend_size, kernel_size, field_size, xfail_size;
+    const char *name;
+    const char *git_sha; /* 40 hex digits, or "" where the build saw no repository */
+    bool git_dirty;
+    const char *flags; /* compiler and options, for build_meta.json */
+    const kg_suite *const *suites;
+    size_t n_suites;
+    const kg_kernel *kernels;
+    size_t n_kernels;
+};
+
+#define KG_MODULE_SIZES                                                                                                \
+    .abi = KG_ABI, .module_size = sizeof(struct kg_module), .suite_size = sizeof(kg_suite), .op_size = sizeof(kg_op),  \
+    .backend_size = sizeof(kg_backend), .kernel_size = sizeof(kg_kernel), .field_size = sizeof(kg_field),              \
+    .xfail_size = sizeof(kg_xfail)
+
+extern KG_EXPORT const struct kg_module kg_module;
+
+#endif
