@@ -38,10 +38,7 @@ const kg_suite fa_s512 = {
     .name = "fa_s512",
     .help = "S = 512: cuDNN, flash, fa1, and a slow kernel and its repair",
     .op = &sdpa_forward,
-    .shapes = KG_TABLE(shapes),
-    .cpu_shapes = KG_TABLE(cpu_shapes),
-    .seeds = KG_LIST(seeds),
-    .backends = KG_LIST(backends),
+    SUITE_TABLES,
     .anchor = &sdpa_math,
     .cpu_anchor = &cpu_math,
     /* At least twice what an honest kernel shows. Simulated with standard normal inputs, weights and output rounded to

@@ -210,20 +210,3 @@ extern "C" const void *fa1_kernel_find(int D, bool bf16)
 {
     return bf16 ? find<__nv_bfloat16>(D) : find<__half>(D);
 }
-
-extern "C" int fa1_kernel_check(const void *kernel)
-{
-    cudaFuncAttributes attributes;
-    cudaError_t status = cudaFuncGetAttributes(&attributes, kernel);
-    (void)cudaGetLastError(); /* reported here, so not again by the next launch */
-    return status;
-}
-
-extern "C" int fa1_kernel_launch(const void *kernel, fa1_args args, void *stream)
-{
-    void *list[] = { &args };
-    dim3 blocks((unsigned)args.tiles * (unsigned)args.heads), threads(FA1_ROWS / 16 * 32);
-    cudaError_t status = cudaLaunchKernel(kernel, blocks, threads, list, 0, (cudaStream_t)stream);
-    cudaError_t last = cudaGetLastError();
-    return status != cudaSuccess ? status : last;
-}

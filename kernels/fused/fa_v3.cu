@@ -11,7 +11,7 @@
  * in shared memory, and no tensor core is used.
  * - A causal mask saves the scores that are hidden from a whole warp, and no product with v.
  *
- * Another tile: a line at the end, one in fa_v3.h, fa_v3.c, sdpa.h, no_cuda.c and suites/fa_s512.c.
+ * Another tile: a line at the end, one in fa_v3.h, fa_v3.c, kernels/meson.build and suites/fa_s512.c.
  */
 #include <cuda_fp16.h>
 #include <math_constants.h>

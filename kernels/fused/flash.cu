@@ -550,21 +550,3 @@ extern "C" flash_kernel_info flash_kernel_find(flash_tile_id tile, int D, bool b
         return {};
     }
 }
-
-extern "C" int flash_kernel_prepare(const flash_kernel_info *kernel)
-{
-    cudaError_t status =
-        cudaFuncSetAttribute(kernel->function, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)kernel->shared_bytes);
-    (void)cudaGetLastError(); /* reported here, so not again by the next launch */
-    return status;
-}
-
-extern "C" int flash_kernel_launch(const flash_kernel_info *kernel, flash_args args, void *stream)
-{
-    void *list[] = { &args };
-    dim3 blocks((unsigned)args.tiles * (unsigned)args.heads), threads((unsigned)kernel->threads);
-    cudaError_t status =
-        cudaLaunchKernel(kernel->function, blocks, threads, list, kernel->shared_bytes, (cudaStream_t)stream);
-    cudaError_t last = cudaGetLastError();
-    return status != cudaSuccess ? status : last;
-}

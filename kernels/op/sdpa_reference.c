@@ -2,8 +2,8 @@
  *
  * Read it beside the formula in sdpa.h. It is not to be made clever; speed belongs in backends.
  */
-#include "op/sdpa_reference.h"
 #include "op/half.h"
+#include "op/sdpa.h"
 #include "op/threads.h"
 
 #include <math.h>

@@ -41,8 +41,7 @@
 #define JOIN_(a, b, c) a##b##c
 #define JOIN(a, b, c) JOIN_(a, b, c)
 #define KERNEL JOIN(pathology_, PATHOLOGY_NAME, _kernel)
-#define LOAD JOIN(pathology_, PATHOLOGY_NAME, _load)
-#define ENQUEUE JOIN(pathology_, PATHOLOGY_NAME, _enqueue)
+#define FIND JOIN(pathology_, PATHOLOGY_NAME, _find)
 
 #define D PATHOLOGY_D
 #define ROWS 16 /* query rows of a warp */
@@ -407,16 +406,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) KERNEL(pathology_a
 #endif
 }
 
-extern "C" int LOAD(void)
+extern "C" pathology_kernel FIND(void)
 {
-    cudaFuncAttributes attributes;
-    return cudaFuncGetAttributes(&attributes, (const void *)KERNEL);
-}
-
-extern "C" int ENQUEUE(const pathology_args *args, void *stream)
-{
-    const int rows = WARPS * ROWS;
-    dim3 grid((unsigned)((args->S + rows - 1) / rows), PATHOLOGY_SERIAL_BATCH ? 1 : (unsigned)args->heads);
-    KERNEL<<<grid, THREADS, 0, (cudaStream_t)stream>>>(*args);
-    return cudaGetLastError();
+    return { (const void *)KERNEL, WARPS * ROWS, THREADS, PATHOLOGY_SERIAL_BATCH };
 }
