@@ -1,5 +1,5 @@
-/* classes.c -- the module that `kgate selfcheck` measures where nothing is selected, and its one suite: a kernel of each
- * class, bound by its launch, by arithmetic, or by memory. Another class is another row. */
+/* classes.c -- the module that `kgate selfcheck` measures where nothing is selected, and its one suite: a kernel of
+ * each class, bound by its launch, by arithmetic, or by memory. Another class is another row. */
 #include "classes/chain.h"
 #include "kg_build.h"
 #include "kg_kernels.h"

@@ -1,5 +1,5 @@
-/* cudnn_common.h -- what the cuDNN backends share: the library, the plan of a case, pinned, kept or chosen anew, and how
- * long a launch takes. */
+/* cudnn_common.h -- what the cuDNN backends share: the library, the plan of a case, pinned, kept or chosen anew, and
+ * how long a launch takes. */
 #ifndef CUDNN_COMMON_H
 #define CUDNN_COMMON_H
 

@@ -1,6 +1,6 @@
-/* fp8_encode.h -- FP16 numbers on the GPU to 8-bit codes, before anything is timed: a scale a head (fp8_encode.cu) or one
- * for the whole tensor (fp8_encode_tensor.cu). The CPU's is in cpu_fp8.h. All enqueue on a cudaStream_t and return a
- * cudaError_t. */
+/* fp8_encode.h -- FP16 numbers on the GPU to 8-bit codes, before anything is timed: a scale a head (fp8_encode.cu) or
+ * one for the whole tensor (fp8_encode_tensor.cu). The CPU's is in cpu_fp8.h. All enqueue on a cudaStream_t and return
+ * a cudaError_t. */
 #ifndef FP8_ENCODE_H
 #define FP8_ENCODE_H
 

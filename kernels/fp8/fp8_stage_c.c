@@ -103,9 +103,10 @@ static void log_trace(const kg_host *host, const char *name, const char *shape, 
               (double)t->q_scale, (double)t->k_scale, (double)t->v_scale);
     host->log(host, "%s, %s: q %g %g %g %g, k %g %g %g %g", name, shape, (double)t->q[0], (double)t->q[1],
               (double)t->q[2], (double)t->q[3], (double)t->k[0], (double)t->k[1], (double)t->k[2], (double)t->k[3]);
-    host->log(host, "%s, %s: scores %g %g %g %g, largest %g, total %g, o %g %g %g %g", name, shape,
+    host->log(host, "%s, %s: scores %g %g %g %g, row max %g, row sum %g, o %g %g %g %g", name, shape,
               (double)t->scores[0], (double)t->scores[1], (double)t->scores[2], (double)t->scores[3],
-              (double)t->largest, (double)t->total, (double)t->o[0], (double)t->o[1], (double)t->o[2], (double)t->o[3]);
+              (double)t->row_max, (double)t->row_sum, (double)t->o[0], (double)t->o[1], (double)t->o[2],
+              (double)t->o[3]);
 }
 
 /* A launch must be capturable, so it leaves what it saw in host memory; here all launches are over. */

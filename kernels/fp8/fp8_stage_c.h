@@ -21,7 +21,7 @@ struct stage_c_trace {
     float q_scale, k_scale, v_scale;
     float q[4], k[4]; /* first values, as they are multiplied */
     float scores[4];  /* of the first step, in powers of two */
-    float largest, total;
+    float row_max, row_sum;
     float o[4];
 };
 

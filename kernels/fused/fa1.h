@@ -14,7 +14,9 @@ extern "C" {
 struct fa1_args {
     const void *q, *k, *v;
     void *o;
-    int S, Skv, heads, group, tiles; /* heads: B * H; group: of query heads for a key head; tiles: of rows, in a head */
+    int S, Skv;
+    int heads, group; /* B * H; query heads for each key head */
+    int tiles;        /* row tiles of one head */
     bool causal;
     float scale_log2; /* scale * log2(e): the softmax works in powers of two */
 };

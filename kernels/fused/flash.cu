@@ -13,6 +13,7 @@
 #include <math_constants.h>
 
 #include "fused/flash.h"
+#include "op/softmax_row.cuh"
 
 template <int D_, int WARPS_, int STRIPS_, int GROUPS_, int COLS_, bool KEEP_Q_, int BLOCKS_> struct flash_tile {
     static constexpr int D = D_;           /* head dimension */
@@ -131,19 +132,6 @@ __device__ __forceinline__ int same_in_warp(int x)
     return __shfl_sync(~0u, x, 0);
 }
 
-/* A row of accumulators lies in four neighbouring lanes. */
-__device__ __forceinline__ float quad_max(float x)
-{
-    x = fmaxf(x, __shfl_xor_sync(~0u, x, 1));
-    return fmaxf(x, __shfl_xor_sync(~0u, x, 2));
-}
-
-__device__ __forceinline__ float quad_sum(float x)
-{
-    x += __shfl_xor_sync(~0u, x, 1);
-    return x + __shfl_xor_sync(~0u, x, 2);
-}
-
 /* ---- steps of the kernel ------------------------------------------------------------------------------------ */
 
 /* Where a row's 16-byte pieces lie in shared memory, so that eight lanes that read one piece of eight rows touch every
@@ -200,9 +188,9 @@ template <typename TILE> __device__ __forceinline__ void load_q(uint32_t (&q)[TI
 
 /* s[rows, COLS] = Q K^T */
 template <typename T, typename TILE>
-__device__ __forceinline__ void scores(float (&s)[TILE::STRIPS][TILE::COLS / 8][4],
-                                       const uint32_t (&kept)[TILE::KEEP_Q ? TILE::D / 16 : 1][TILE::STRIPS][4],
-                                       uint32_t q_address, uint32_t k_address)
+__device__ __forceinline__ void scores_qk(float (&s)[TILE::STRIPS][TILE::COLS / 8][4],
+                                          const uint32_t (&kept)[TILE::KEEP_Q ? TILE::D / 16 : 1][TILE::STRIPS][4],
+                                          uint32_t q_address, uint32_t k_address)
 {
 #pragma unroll
     for (int strip = 0; strip < TILE::STRIPS; strip++)
@@ -247,21 +235,21 @@ __device__ __forceinline__ void mask(float (&s)[TILE::STRIPS][TILE::COLS / 8][4]
         }
 }
 
-/* A row's probabilities are 2^(s * scale - top), its sum is over this thread's columns only. */
+/* A row's probabilities are 2^(s * scale - row_max), its sum is over this thread's columns only. */
 template <typename TILE> struct flash_rows {
-    float top[TILE::STRIPS][2];
-    float sum[TILE::STRIPS][2];
+    float row_max[TILE::STRIPS][2];
+    float row_sum[TILE::STRIPS][2];
     float o[TILE::STRIPS][TILE::D / 8][4];
 };
 
-/* `top` may lag behind the true maximum by a factor of 2^8, which neither the dtype nor the sum minds: the rescale,
+/* `row_max` may lag behind the true maximum by a factor of 2^8, which neither the dtype nor the sum minds: the rescale,
  * and the shuffles that find the maximum, then happen in the first step and hardly ever after. */
 template <typename TILE>
-__device__ __forceinline__ void raise_top(flash_rows<TILE> &rows, const float (&s)[TILE::STRIPS][TILE::COLS / 8][4],
+__device__ __forceinline__ void raise_max(flash_rows<TILE> &rows, const float (&s)[TILE::STRIPS][TILE::COLS / 8][4],
                                           float scale_log2)
 {
     constexpr float SLACK = 8;
-    float top[TILE::STRIPS][2];
+    float row_max[TILE::STRIPS][2];
     bool grown = false;
 #pragma unroll
     for (int strip = 0; strip < TILE::STRIPS; strip++)
@@ -271,8 +259,8 @@ __device__ __forceinline__ void raise_top(flash_rows<TILE> &rows, const float (&
 #pragma unroll
             for (int n = 1; n < TILE::COLS / 8; n++)
                 max = fmaxf(max, fmaxf(s[strip][n][half * 2], s[strip][n][half * 2 + 1]));
-            top[strip][half] = max * scale_log2;
-            grown |= top[strip][half] > rows.top[strip][half] + SLACK;
+            row_max[strip][half] = max * scale_log2;
+            grown |= row_max[strip][half] > rows.row_max[strip][half] + SLACK;
         }
     if (!__any_sync(~0u, grown))
         return;
@@ -280,22 +268,22 @@ __device__ __forceinline__ void raise_top(flash_rows<TILE> &rows, const float (&
     for (int strip = 0; strip < TILE::STRIPS; strip++)
 #pragma unroll
         for (int half = 0; half < 2; half++) {
-            float raised = fmaxf(quad_max(top[strip][half]), rows.top[strip][half]);
-            float factor = power_of_two(rows.top[strip][half] - raised);
-            rows.top[strip][half] = raised;
-            rows.sum[strip][half] *= factor;
+            float raised = fmaxf(quad_max(row_max[strip][half]), rows.row_max[strip][half]);
+            float rescale = power_of_two(rows.row_max[strip][half] - raised);
+            rows.row_max[strip][half] = raised;
+            rows.row_sum[strip][half] *= rescale;
 #pragma unroll
             for (int n = 0; n < TILE::D / 8; n++) {
-                rows.o[strip][n][half * 2] *= factor;
-                rows.o[strip][n][half * 2 + 1] *= factor;
+                rows.o[strip][n][half * 2] *= rescale;
+                rows.o[strip][n][half * 2 + 1] *= rescale;
             }
         }
 }
 
 /* o[rows, D] += P V, 16 keys at a time: the accumulators of the scores are, once packed, the A operand. */
 template <typename T, typename TILE>
-__device__ __forceinline__ void output_add(flash_rows<TILE> &rows, const float (&s)[TILE::STRIPS][TILE::COLS / 8][4],
-                                           uint32_t v_address, float scale_log2)
+__device__ __forceinline__ void output_pv(flash_rows<TILE> &rows, const float (&s)[TILE::STRIPS][TILE::COLS / 8][4],
+                                          uint32_t v_address, float scale_log2)
 {
 #pragma unroll
     for (int k = 0; k < TILE::COLS / 16; k++) {
@@ -305,9 +293,9 @@ __device__ __forceinline__ void output_add(flash_rows<TILE> &rows, const float (
 #pragma unroll
             for (int i = 0; i < 4; i++) {
                 const float *pair = &s[strip][k * 2 + (i >> 1)][(i & 1) * 2];
-                float low = power_of_two(fmaf(pair[0], scale_log2, -rows.top[strip][i & 1]));
-                float high = power_of_two(fmaf(pair[1], scale_log2, -rows.top[strip][i & 1]));
-                rows.sum[strip][i & 1] += low + high;
+                float low = power_of_two(fmaf(pair[0], scale_log2, -rows.row_max[strip][i & 1]));
+                float high = power_of_two(fmaf(pair[1], scale_log2, -rows.row_max[strip][i & 1]));
+                rows.row_sum[strip][i & 1] += low + high;
                 p[strip][i] = pack<T>(low, high);
             }
 #pragma unroll
@@ -337,8 +325,8 @@ template <typename TILE> __device__ __forceinline__ void join_groups(flash_rows<
         for (int strip = 0; strip < TILE::STRIPS; strip++)
 #pragma unroll
             for (int half = 0; half < 2; half++) {
-                *words = rows.top[strip][half], words += THREADS;
-                *words = rows.sum[strip][half], words += THREADS;
+                *words = rows.row_max[strip][half], words += THREADS;
+                *words = rows.row_sum[strip][half], words += THREADS;
 #pragma unroll
                 for (int n = 0; n < TILE::D / 4; n++)
                     *words = rows.o[strip][n / 2][half * 2 + n % 2], words += THREADS;
@@ -354,10 +342,10 @@ template <typename TILE> __device__ __forceinline__ void join_groups(flash_rows<
         for (int strip = 0; strip < TILE::STRIPS; strip++)
 #pragma unroll
             for (int half = 0; half < 2; half++) {
-                float top = fmaxf(rows.top[strip][half], words[0]);
-                float own = power_of_two(rows.top[strip][half] - top), its = power_of_two(words[0] - top);
-                rows.top[strip][half] = top;
-                rows.sum[strip][half] = rows.sum[strip][half] * own + words[THREADS] * its;
+                float row_max = fmaxf(rows.row_max[strip][half], words[0]);
+                float own = power_of_two(rows.row_max[strip][half] - row_max), its = power_of_two(words[0] - row_max);
+                rows.row_max[strip][half] = row_max;
+                rows.row_sum[strip][half] = rows.row_sum[strip][half] * own + words[THREADS] * its;
                 words += 2 * THREADS;
 #pragma unroll
                 for (int n = 0; n < TILE::D / 4; n++) {
@@ -368,8 +356,8 @@ template <typename TILE> __device__ __forceinline__ void join_groups(flash_rows<
     }
 }
 
-/* o[first .. first + strips * 16, :] = rows / sum, through the warp's own rows of Q in shared memory, so that global
- * memory gets whole rows. */
+/* o[first .. first + strips * 16, :] = rows / row_sum, through the warp's own rows of Q in shared memory, so that
+ * global memory gets whole rows. */
 template <typename T, typename TILE>
 __device__ __forceinline__ void store(flash_rows<TILE> &rows, unsigned char *shared, char *o, int count)
 {
@@ -379,8 +367,8 @@ __device__ __forceinline__ void store(flash_rows<TILE> &rows, unsigned char *sha
     for (int strip = 0; strip < TILE::STRIPS; strip++)
 #pragma unroll
         for (int half = 0; half < 2; half++) {
-            float sum = quad_sum(rows.sum[strip][half]);
-            float factor = sum == 0 ? 0 : 1 / sum; /* a row that sees no key gives zeros */
+            float row_sum = quad_sum(rows.row_sum[strip][half]);
+            float factor = row_sum == 0 ? 0 : 1 / row_sum; /* a row that sees no key gives zeros */
             int row = strip * 16 + half * 8 + lane / 4;
 #pragma unroll
             for (int n = 0; n < TILE::D / 8; n++)
@@ -440,8 +428,8 @@ __global__ void __launch_bounds__(TILE::THREADS, TILE::BLOCKS) flash_kernel(cons
     flash_rows<TILE> rows;
 #pragma unroll
     for (int strip = 0; strip < TILE::STRIPS; strip++) {
-        rows.top[strip][0] = rows.top[strip][1] = -FLT_MAX; /* finite: differences of two stay numbers */
-        rows.sum[strip][0] = rows.sum[strip][1] = 0;
+        rows.row_max[strip][0] = rows.row_max[strip][1] = -FLT_MAX; /* finite: differences of two stay numbers */
+        rows.row_sum[strip][0] = rows.row_sum[strip][1] = 0;
 #pragma unroll
         for (int n = 0; n < TILE::D / 8; n++)
 #pragma unroll
@@ -470,13 +458,13 @@ __global__ void __launch_bounds__(TILE::THREADS, TILE::BLOCKS) flash_kernel(cons
 
         const uint32_t stage = stages + (step & 1) * TILE::STAGE_BYTES;
         float s[TILE::STRIPS][TILE::COLS / 8][4];
-        scores<T, TILE>(s, q_kept, forget_origin(q_address), stage + forget_origin(k_lane));
+        scores_qk<T, TILE>(s, q_kept, forget_origin(q_address), stage + forget_origin(k_lane));
         if (first_key + TILE::COLS > warp_clear) {
             int column = first_key + lane % 4 * 2, row = warp_row + lane / 4;
             mask<TILE>(s, args.Skv - column, args.causal ? row + 1 - column : args.Skv);
         }
-        raise_top<TILE>(rows, s, args.scale_log2);
-        output_add<T, TILE>(rows, s, stage + forget_origin(v_lane), args.scale_log2);
+        raise_max<TILE>(rows, s, args.scale_log2);
+        output_pv<T, TILE>(rows, s, stage + forget_origin(v_lane), args.scale_log2);
     }
 
     if (TILE::GROUPS > 1)

@@ -177,8 +177,8 @@ static cudaDataType cuda_type(enum kg_dtype dtype)
     return dtype == KG_F32 ? CUDA_R_32F : dtype == KG_F16 ? CUDA_R_16F : CUDA_R_16BF;
 }
 
-/* The query heads that share a key head are one product of `rows` rows. cuBLAS counts columns first, so what it is asked
- * for is the transposed product: C^T = B^T A^T. */
+/* The query heads that share a key head are one product of `rows` rows. cuBLAS counts columns first, so what it is
+ * asked for is the transposed product: C^T = B^T A^T. */
 struct product {
     int rows, keys, D, pitch, batch;
     cudaDataType type;

@@ -1,5 +1,5 @@
-/* absent.c -- what stands for the backends that this build lacks: their cases are listed, and skipped aloud. Which there
- * are says the list in kernels/meson.build. */
+/* absent.c -- what stands for the backends that this build lacks: their cases are listed, and skipped aloud. Which
+ * there are says the list in kernels/meson.build. */
 #include "backends.h"
 
 static int supports(const kg_backend *self, const kg_device *device, const void *problem, kg_error *ret_error)

@@ -60,9 +60,8 @@ double sdpa_visible_pairs(const struct sdpa *p);
 /* What both ops have among their fields, where each defines FIELD. */
 #define SDPA_SIZE_FIELDS                                                                                               \
     FIELD(B, KG_INT, 1, 65535, "batch size"), FIELD(H, KG_INT, 1, 65535, "query heads"),                               \
-        FIELD(Hkv, KG_INT, 0, 65535, "key heads, a divisor of H; 0: H"),                                               \
-        FIELD(S, KG_INT, 1, 1 << 20, "query length"), FIELD(Skv, KG_INT, 0, 1 << 20, "key length; 0: S"),              \
-        FIELD(D, KG_INT, 1, 256, "head dimension")
+        FIELD(Hkv, KG_INT, 0, 65535, "key heads, a divisor of H; 0: H"), FIELD(S, KG_INT, 1, 1 << 20, "query length"), \
+        FIELD(Skv, KG_INT, 0, 1 << 20, "key length; 0: S"), FIELD(D, KG_INT, 1, 256, "head dimension")
 #define SDPA_MASK_FIELDS                                                                                               \
     FIELD(causal, KG_BOOL, 0, 0, "query i sees keys j <= i"),                                                          \
         FIELD(scale, KG_REAL, 0, 1024, "factor on the scores; 0: 1/sqrt(D)")

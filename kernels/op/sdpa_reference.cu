@@ -65,9 +65,9 @@ __device__ __forceinline__ void load_dims(double (*to)[PITCH], const void *from,
 }
 
 /* s[4][4] = q[rows ty*4 .., :] . k[keys tx + 16*j, :], 16 dims at a time */
-__device__ __forceinline__ void scores(double (&s)[EACH][EACH], const reference_args &args, int64_t q_base,
-                                       int64_t k_base, int first_row, int first_key, double (*q)[PITCH],
-                                       double (*k)[PITCH])
+__device__ __forceinline__ void scores_qk(double (&s)[EACH][EACH], const reference_args &args, int64_t q_base,
+                                          int64_t k_base, int first_row, int first_key, double (*q)[PITCH],
+                                          double (*k)[PITCH])
 {
     int tx = threadIdx.x % SIDE, ty = threadIdx.x / SIDE;
     for (int i = 0; i < EACH; i++)
@@ -108,7 +108,7 @@ template <int COLS> __global__ void __launch_bounds__(SIDE *SIDE) sdpa_reference
         top[i] = -CUDART_INF;
     for (int first_key = 0; first_key < keys; first_key += ROWS) {
         double s[EACH][EACH];
-        scores(s, args, q_base, k_base, first_row, first_key, q, k);
+        scores_qk(s, args, q_base, k_base, first_row, first_key, q, k);
 #pragma unroll
         for (int i = 0; i < EACH; i++) {
             int row = first_row + ty * EACH + i;
