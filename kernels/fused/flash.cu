@@ -178,12 +178,38 @@ __device__ __forceinline__ void copy_rows(uint32_t shared, const void *base, int
         copy_pieces<TILE, ROWS, PIECES - REST, REST>(shared, base, offset, first, end);
 }
 
+/* K and V of the step whose first key is `first`. */
+template <typename TILE>
+__device__ __forceinline__ void copy_keys(uint32_t stage, const flash_args &args, int64_t k_offset, int first)
+{
+    copy_rows<TILE, TILE::KEYS>(stage, args.k, k_offset, first, args.Skv);
+    copy_rows<TILE, TILE::KEYS>(stage + TILE::HALF_BYTES, args.v, k_offset, first, args.Skv);
+    copies_commit();
+}
+
 /* Fragments of Q: rows of all strips, dims k*16 .. k*16+15. `address` is that of the lane, for k = 0. */
 template <typename TILE> __device__ __forceinline__ void load_q(uint32_t (&q)[TILE::STRIPS][4], uint32_t address, int k)
 {
 #pragma unroll
     for (int strip = 0; strip < TILE::STRIPS; strip++)
         load_matrices(q[strip], further<TILE>(address, k * 2) + strip * 16 * TILE::PITCH);
+}
+
+/* Ends when the step's keys are here, and those of the next one are on their way. */
+template <typename TILE>
+__device__ __forceinline__ void
+begin_step(uint32_t stages, const flash_args &args, int64_t k_offset, int step, int steps,
+           uint32_t (&kept)[TILE::KEEP_Q ? TILE::D / 16 : 1][TILE::STRIPS][4], uint32_t q_address)
+{
+    copies_wait();
+    __syncthreads(); /* everyone is done with the step before */
+    if (step + 1 < steps)
+        copy_keys<TILE>(stages + ((step + 1) & 1) * TILE::STAGE_BYTES, args, k_offset, (step + 1) * TILE::KEYS);
+    if (TILE::KEEP_Q && step == 0) {
+#pragma unroll
+        for (int k = 0; k < (TILE::KEEP_Q ? TILE::D / 16 : 1); k++)
+            load_q<TILE>(kept[k], q_address, k);
+    }
 }
 
 /* s[rows, COLS] = Q K^T */
@@ -218,11 +244,13 @@ __device__ __forceinline__ void scores_qk(float (&s)[TILE::STRIPS][TILE::COLS / 
     }
 }
 
-/* Rows of a thread: strip * 16 + half * 8 + lane / 4; its columns: n * 8 + lane % 4 * 2 + {0, 1}. `left` keys are
- * left from its first column on, and its first row sees `seen` of them. */
+/* Rows of a thread: strip * 16 + half * 8 + lane / 4; its columns: n * 8 + lane % 4 * 2 + {0, 1}. `row` and
+ * `column` are its first in the head. */
 template <typename TILE>
-__device__ __forceinline__ void mask(float (&s)[TILE::STRIPS][TILE::COLS / 8][4], int left, int seen)
+__device__ __forceinline__ void mask(float (&s)[TILE::STRIPS][TILE::COLS / 8][4], const flash_args &args, int row,
+                                     int column)
 {
+    const int left = args.Skv - column, seen = args.causal ? row + 1 - column : args.Skv; /* keys, of that row */
 #pragma unroll
     for (int strip = 0; strip < TILE::STRIPS; strip++)
 #pragma unroll
@@ -241,6 +269,23 @@ template <typename TILE> struct flash_rows {
     float row_sum[TILE::STRIPS][2];
     float o[TILE::STRIPS][TILE::D / 8][4];
 };
+
+/* Of no keys yet. */
+template <typename TILE> __device__ __forceinline__ flash_rows<TILE> no_rows()
+{
+    flash_rows<TILE> rows;
+#pragma unroll
+    for (int strip = 0; strip < TILE::STRIPS; strip++) {
+        rows.row_max[strip][0] = rows.row_max[strip][1] = -FLT_MAX; /* finite: differences of two stay numbers */
+        rows.row_sum[strip][0] = rows.row_sum[strip][1] = 0;
+#pragma unroll
+        for (int n = 0; n < TILE::D / 8; n++)
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                rows.o[strip][n][i] = 0;
+    }
+    return rows;
+}
 
 /* `row_max` may lag behind the true maximum by a factor of 2^8, which neither the dtype nor the sum minds: the rescale,
  * and the shuffles that find the maximum, then happen in the first step and hardly ever after. */
@@ -384,15 +429,15 @@ __device__ __forceinline__ void store(flash_rows<TILE> &rows, unsigned char *sha
     }
 }
 
-/* Which tile of which head: chunks of heads one after another, within a chunk tile by tile over all its heads, the
- * last rows first, because with a causal mask they have the most keys. */
-__device__ __forceinline__ void find_work(const flash_args &args, int *ret_head, int *ret_tile)
+/* Returns the tile, and of which head: chunks of heads one after another, within a chunk tile by tile over all its
+ * heads, the last rows first, because with a causal mask they have the most keys. */
+__device__ __forceinline__ int find_work(const flash_args &args, int *ret_head)
 {
     int chunk = blockIdx.x / (args.head_chunk * args.tiles);
     int i = blockIdx.x - chunk * args.head_chunk * args.tiles;
     int heads = min(args.head_chunk, args.heads - chunk * args.head_chunk);
     *ret_head = same_in_warp(chunk * args.head_chunk + i % heads);
-    *ret_tile = same_in_warp(args.tiles - 1 - i / heads);
+    return same_in_warp(args.tiles - 1 - i / heads);
 }
 
 template <typename T, typename TILE>
@@ -402,71 +447,38 @@ __global__ void __launch_bounds__(TILE::THREADS, TILE::BLOCKS) flash_kernel(cons
     const uint32_t q_shared = (uint32_t)__cvta_generic_to_shared(shared), stages = q_shared + TILE::Q_BYTES;
     const int lane = threadIdx.x % 32, warp_of_block = same_in_warp(threadIdx.x / 32);
     const int warp = warp_of_block % TILE::WARPS, group = warp_of_block / TILE::WARPS;
-
-    int head, tile;
-    find_work(args, &head, &tile);
-    const int block_row = tile * TILE::ROWS, warp_row = block_row + warp * TILE::STRIPS * 16;
-    const int warp_end = warp_row + TILE::STRIPS * 16;
+    int head;
+    const int block_row = find_work(args, &head) * TILE::ROWS, warp_row = block_row + warp * TILE::STRIPS * 16;
     const int block_keys = args.causal ? min(args.Skv, block_row + TILE::ROWS) : args.Skv;
-    const int warp_keys = args.causal ? min(args.Skv, warp_end) : args.Skv;      /* seen by any row of the warp */
-    const int warp_clear = args.causal ? min(args.Skv, warp_row + 1) : args.Skv; /* seen by every row */
+    const int warp_keys = args.causal ? min(args.Skv, warp_row + TILE::STRIPS * 16) : args.Skv; /* seen by any row */
+    const int warp_clear = args.causal ? min(args.Skv, warp_row + 1) : args.Skv;                /* seen by every row */
     const int steps = (block_keys + TILE::KEYS - 1) / TILE::KEYS;
 
     /* seek to q[b, h, 0, :] and o[b, h, 0, :], to k[b, h / group, 0, :] and v[b, h / group, 0, :] */
     const int64_t q_offset = (int64_t)head * args.S * TILE::ROW_BYTES;
     const int64_t k_offset = (int64_t)(head / args.group) * args.Skv * TILE::ROW_BYTES;
     copy_rows<TILE, TILE::ROWS>(q_shared, args.q, q_offset, block_row, args.S);
-    copy_rows<TILE, TILE::KEYS>(stages, args.k, k_offset, 0, args.Skv);
-    copy_rows<TILE, TILE::KEYS>(stages + TILE::HALF_BYTES, args.v, k_offset, 0, args.Skv);
-    copies_commit();
+    copy_keys<TILE>(stages, args, k_offset, 0);
 
     /* Addresses of this lane's rows for ldmatrix; other pieces of the same row are `further`. */
     const uint32_t q_address = q_shared + place<TILE>(warp * TILE::STRIPS * 16 + lane % 16, lane / 16);
     const uint32_t k_lane = place<TILE>(group * TILE::COLS + lane % 8 + lane / 16 * 8, lane / 8 % 2);
     const uint32_t v_lane = place<TILE>(group * TILE::COLS + lane % 16, lane / 16) + TILE::HALF_BYTES;
-
-    flash_rows<TILE> rows;
-#pragma unroll
-    for (int strip = 0; strip < TILE::STRIPS; strip++) {
-        rows.row_max[strip][0] = rows.row_max[strip][1] = -FLT_MAX; /* finite: differences of two stay numbers */
-        rows.row_sum[strip][0] = rows.row_sum[strip][1] = 0;
-#pragma unroll
-        for (int n = 0; n < TILE::D / 8; n++)
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-                rows.o[strip][n][i] = 0;
-    }
-
+    flash_rows<TILE> rows = no_rows<TILE>();
     uint32_t q_kept[TILE::KEEP_Q ? TILE::D / 16 : 1][TILE::STRIPS][4];
     for (int step = 0; step < steps; step++) {
-        copies_wait();
-        __syncthreads(); /* this step's keys are here, and everyone is done with those of the step before */
-        if (step + 1 < steps) {
-            uint32_t stage = stages + ((step + 1) & 1) * TILE::STAGE_BYTES;
-            copy_rows<TILE, TILE::KEYS>(stage, args.k, k_offset, (step + 1) * TILE::KEYS, args.Skv);
-            copy_rows<TILE, TILE::KEYS>(stage + TILE::HALF_BYTES, args.v, k_offset, (step + 1) * TILE::KEYS, args.Skv);
-            copies_commit();
-        }
-        if (TILE::KEEP_Q && step == 0) {
-#pragma unroll
-            for (int i = 0; i < (TILE::KEEP_Q ? TILE::D / 16 : 1); i++)
-                load_q<TILE>(q_kept[i], q_address, i);
-        }
+        begin_step<TILE>(stages, args, k_offset, step, steps, q_kept, q_address);
         const int first_key = step * TILE::KEYS + group * TILE::COLS;
         if (first_key >= warp_keys)
             continue;
-
         const uint32_t stage = stages + (step & 1) * TILE::STAGE_BYTES;
         float s[TILE::STRIPS][TILE::COLS / 8][4];
         scores_qk<T, TILE>(s, q_kept, forget_origin(q_address), stage + forget_origin(k_lane));
-        if (first_key + TILE::COLS > warp_clear) {
-            int column = first_key + lane % 4 * 2, row = warp_row + lane / 4;
-            mask<TILE>(s, args.Skv - column, args.causal ? row + 1 - column : args.Skv);
-        }
+        if (first_key + TILE::COLS > warp_clear)
+            mask<TILE>(s, args, warp_row + lane / 4, first_key + lane % 4 * 2);
         raise_max<TILE>(rows, s, args.scale_log2);
         output_pv<T, TILE>(rows, s, stage + forget_origin(v_lane), args.scale_log2);
     }
-
     if (TILE::GROUPS > 1)
         join_groups<TILE>(rows, (float *)(shared + TILE::Q_BYTES), group);
     if (group == 0)
