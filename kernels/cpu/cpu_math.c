@@ -2,7 +2,7 @@
  *
  * The anchor of the CPU rows: it stays as it is, so that their ratios keep a meaning. Speed goes into cpu_flash.c.
  */
-#include "cpu/cpu_rows.h"
+#include "op/cpu_rows.h"
 #include "op/half.h"
 
 #include <math.h>

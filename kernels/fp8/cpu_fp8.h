@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-#include "cpu/cpu_rows.h"
 #include "fp8/fp8_codec.h"
+#include "op/cpu_rows.h"
 #include "op/half.h"
 #include "op/sdpa_fp8.h"
 
