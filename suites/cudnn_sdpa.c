@@ -31,10 +31,7 @@ const kg_suite cudnn_sdpa = {
     .name = "cudnn_sdpa",
     .help = "cuDNN against flash and math on the lab's shapes",
     .op = &sdpa_forward,
-    .shapes = KG_TABLE(shapes),
-    .cpu_shapes = KG_TABLE(cpu_shapes),
-    .seeds = KG_LIST(seeds),
-    .backends = KG_LIST(backends),
+    SUITE_TABLES,
     .anchor = &sdpa_math,
     .cpu_anchor = &cpu_math,
     /* At least twice what an honest kernel shows. Simulated with standard normal inputs, weights and output rounded to

@@ -1,8 +1,8 @@
 /* fa_s512.c -- the canonical shapes of a family of kernels for S = 512, and the slow kernel that it began with.
  *
- * fa_v3_32x64, fa_v3_32x32 and fa_v3_48x64 are slow on purpose (kernels/fused/fa_v3.cu), tens of milliseconds a call on a
- * small GPU. They run on rows of 512 alone, and are still most of what the suite takes: --exclude '*_v3_[0-9]*' leaves
- * them out. Another kernel of the family is a line in `backends`.
+ * fa_v3_32x64, fa_v3_32x32 and fa_v3_48x64 are slow on purpose (kernels/fused/fa_v3.cu), tens of milliseconds a call on
+ * a small GPU. They run on rows of 512 alone, and are still most of what the suite takes: --exclude '*_v3_[0-9]*'
+ * leaves them out. Another kernel of the family is a line in `backends`.
  */
 #include "op/sdpa.h"
 #include "suites.h"
@@ -38,10 +38,7 @@ const kg_suite fa_s512 = {
     .name = "fa_s512",
     .help = "S = 512: cuDNN, flash, fa1, and a slow kernel and its repair",
     .op = &sdpa_forward,
-    .shapes = KG_TABLE(shapes),
-    .cpu_shapes = KG_TABLE(cpu_shapes),
-    .seeds = KG_LIST(seeds),
-    .backends = KG_LIST(backends),
+    SUITE_TABLES,
     .anchor = &sdpa_math,
     .cpu_anchor = &cpu_math,
     /* At least twice what an honest kernel shows. Simulated with standard normal inputs, weights and output rounded to

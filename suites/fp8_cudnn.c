@@ -38,10 +38,7 @@ const kg_suite fp8_cudnn = {
     .name = "fp8_cudnn",
     .help = "attention in e4m3 with a scale a tensor and e4m3 output",
     .op = &sdpa_fp8_forward,
-    .shapes = KG_TABLE(shapes),
-    .cpu_shapes = KG_TABLE(cpu_shapes),
-    .seeds = KG_LIST(seeds),
-    .backends = KG_LIST(backends),
+    SUITE_TABLES,
     /* About twice what codes alone show, by cpu_fp8: its rows over 60 seeds, and by --set S, Skv and causal, 20 to 40
      * seeds of 1 to 33 keys and 2 to 4 of 2048. Worst of the rows: max 0.130 (an output of 2 is coded in steps of 1/4),
      * mean 0.0067, 0.1% bad, rel_l2 0.061; of few keys: max 0.145, mean 0.019, 1.5% bad, rel_l2 0.063. What is summed

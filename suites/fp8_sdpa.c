@@ -37,10 +37,7 @@ const kg_suite fp8_sdpa = {
     .name = "fp8_sdpa",
     .help = "the stage-C task: linear 8-bit codes with a scale a head",
     .op = &sdpa_forward,
-    .shapes = KG_TABLE(shapes),
-    .cpu_shapes = KG_TABLE(cpu_shapes),
-    .seeds = KG_LIST(seeds),
-    .backends = KG_LIST(backends),
+    SUITE_TABLES,
     .anchor = &sdpa_math,
     /* The task's, but for bad_abs, which was 0.06 there, max_abs' own limit, so that it could never fire alone, and for
      * rel_l2, which zeros at S = 16384 need. Matching codecs show, over 60 seeds: small max 0.034, mean 0.003, bad

@@ -83,10 +83,7 @@ const kg_suite sdpa_parity = {
     .name = "sdpa_parity",
     .help = "correctness over dtypes, head dimensions, masks, grouped heads and lengths",
     .op = &sdpa_forward,
-    .shapes = KG_TABLE(shapes),
-    .cpu_shapes = KG_TABLE(cpu_shapes),
-    .seeds = KG_LIST(seeds),
-    .backends = KG_LIST(backends),
+    SUITE_TABLES,
     /* atol = rtol = 0.01, for every element. An honest kernel (standard normal inputs, weights and output
      * rounded to BF16, simulated over S 17 to 1000, causal or not) reaches 0.50 of that, max 0.015, mean 0.0008 and
      * rel_l2 0.0024, the worst being short rows, whose outputs are large; with scores rounded to BF16 too it fails, as

@@ -1,10 +1,30 @@
-/* suites.h -- the suites of the attention module. A new one: its table in a file of its own, a line here, and a line in
- * module.c and meson.build. */
+/* suites.h -- the suites of the attention module, and what they and the module `classes` are written with. A new suite:
+ * its tables in a file of its own, a line here, and a line in module.c and meson.build. */
 #ifndef SUITES_H
 #define SUITES_H
 
-#include "kgate.h"
+#include "backends.h"
 
 extern const kg_suite cudnn_sdpa, attention_matrix, sdpa_parity, fa_s512, fp8_sdpa, fp8_sdpa_e4m3, fp8_cudnn, pathology;
+
+/* The tables of a suite that has all four, by their names. */
+#define SUITE_TABLES                                                                                                   \
+    .shapes = KG_TABLE(shapes), .cpu_shapes = KG_TABLE(cpu_shapes), .seeds = KG_LIST(seeds),                           \
+    .backends = KG_LIST(backends)
+
+/* The root of a module, which the runner finds: in a file that lists its `suites`, and includes what the build writes,
+ * kg_build.h and kg_kernels.h. */
+#define SUITES_ROOT(its_name)                                                                                          \
+    KG_EXPORT const struct kg_module kg_module = {                                                                     \
+        KG_MODULE_SIZES,                                                                                               \
+        .name = its_name,                                                                                              \
+        .git_sha = KG_GIT_SHA,                                                                                         \
+        .git_dirty = KG_GIT_DIRTY,                                                                                     \
+        .flags = KG_BUILD_FLAGS,                                                                                       \
+        .suites = suites,                                                                                              \
+        .n_suites = sizeof suites / sizeof *suites,                                                                    \
+        .kernels = kg_kernels,                                                                                         \
+        .n_kernels = KG_KERNEL_COUNT,                                                                                  \
+    }
 
 #endif

@@ -2,7 +2,7 @@
  * in double precision. */
 #include <cuda_runtime_api.h>
 
-#include "classes/chain_cuda.h"
+#include "classes/chain.h"
 
 #define THREADS 256
 

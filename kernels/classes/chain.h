@@ -20,9 +20,22 @@ static inline float chain_factor(const struct chain *problem)
     return (float)(1.0 - 1.0 / (double)problem->terms);
 }
 
-extern const kg_backend chain_fma_cuda, chain_scalar_cuda;
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+extern const kg_op chain;
 
 int chain_reference_cuda(const void *problem, const kg_device *device, const kg_tensor *tensors, void *stream,
                          kg_error *ret_error);
+
+enum chain_kernel { CHAIN_FMA, CHAIN_SCALAR, CHAIN_REFERENCE };
+
+/* Enqueues a kernel of chain.cu over n elements. Returns a cudaError_t. */
+int chain_launch(enum chain_kernel kernel, const float *x, float *y, int64_t n, int terms, float factor, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

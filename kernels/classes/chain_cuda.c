@@ -2,7 +2,6 @@
 #include <cuda_runtime_api.h>
 
 #include "classes/chain.h"
-#include "classes/chain_cuda.h"
 
 static int enqueue(enum chain_kernel kernel, const struct chain *problem, const kg_tensor *tensors, void *stream,
                    kg_error *ret_error)

@@ -26,9 +26,9 @@ struct scratch {
     float *p;       /* [tile_q, tile_k]: scores, then weights */
     float *o;       /* [tile_q, D] */
     float *row;     /* [D] */
-    float *largest; /* [tile_q]: of the scores so far, in powers of two */
-    float *total;   /* [tile_q]: of the weights so far */
-    float *keep;    /* [tile_q]: what the new tile's maximum leaves of earlier sums */
+    float *row_max; /* [tile_q]: of the scores so far, in powers of two */
+    float *row_sum; /* [tile_q]: of the weights so far */
+    float *rescale; /* [tile_q]: what the new tile's maximum leaves of earlier sums */
 };
 
 struct state {
@@ -61,17 +61,17 @@ static quad load_quad(const float *from)
     return values;
 }
 
-static void store_quad(float *to, const float *keep, quad sum)
+static void store_quad(float *to, const float *rescale, quad sum)
 {
-    if (keep)
-        sum += *keep * load_quad(to);
+    if (rescale)
+        sum += *rescale * load_quad(to);
     memcpy(to, &sum, sizeof sum);
 }
 
 /* The micro-tile: 4 rows of A [4, inner] times 8 columns of B [inner, 8]. Each sum stays in a register; compilers
  * reach that for vectors with names, and not for an array of floats. */
 static void multiply_4x8(int64_t inner, const float *a, int64_t a_stride, const float *b, int64_t b_stride, float *c,
-                         int64_t c_stride, const float *keep)
+                         int64_t c_stride, const float *rescale)
 {
     const float *a0 = a, *a1 = a + a_stride, *a2 = a + 2 * a_stride, *a3 = a + 3 * a_stride;
     quad s00 = { 0 }, s01 = { 0 }, s10 = { 0 }, s11 = { 0 }, s20 = { 0 }, s21 = { 0 }, s30 = { 0 }, s31 = { 0 };
@@ -84,20 +84,20 @@ static void multiply_4x8(int64_t inner, const float *a, int64_t a_stride, const 
     }
     quad sums[MICRO_ROWS][2] = { { s00, s01 }, { s10, s11 }, { s20, s21 }, { s30, s31 } };
     for (int r = 0; r < MICRO_ROWS; r++) {
-        store_quad(c + r * c_stride, keep ? keep + r : NULL, sums[r][0]);
-        store_quad(c + r * c_stride + 4, keep ? keep + r : NULL, sums[r][1]);
+        store_quad(c + r * c_stride, rescale ? rescale + r : NULL, sums[r][0]);
+        store_quad(c + r * c_stride + 4, rescale ? rescale + r : NULL, sums[r][1]);
     }
 }
 
-/* C = keep * C + A B, row by row; without `keep`, C = A B. A [rows, inner], B [inner, columns], rows a multiple of
- * MICRO_ROWS and columns of MICRO_COLUMNS. */
+/* C = rescale * C + A B, row by row; without `rescale`, C = A B. A [rows, inner], B [inner, columns], rows a multiple
+ * of MICRO_ROWS and columns of MICRO_COLUMNS. */
 static void multiply(int64_t rows, int64_t columns, int64_t inner, const float *a, int64_t a_stride, const float *b,
-                     int64_t b_stride, float *c, int64_t c_stride, const float *keep)
+                     int64_t b_stride, float *c, int64_t c_stride, const float *rescale)
 {
     for (int64_t i = 0; i < rows; i += MICRO_ROWS)
         for (int64_t j = 0; j < columns; j += MICRO_COLUMNS)
             multiply_4x8(inner, a + i * a_stride, a_stride, b + j, b_stride, c + i * c_stride + j, c_stride,
-                         keep ? keep + i : NULL);
+                         rescale ? rescale + i : NULL);
 }
 
 /* 2^x for x <= 0, to 2e-7. Below 2^-125 it stays there; NaN stays NaN. */
@@ -119,22 +119,22 @@ static inline float power_of_two(float x)
 }
 
 /* Row i of the tile: scores to weights. `visible` keys of this tile count, of `n` that the second product reads. */
-static void soften_row(const struct scratch *s, int64_t i, float *p, int64_t visible, int64_t n)
+static void softmax_row(const struct scratch *s, int64_t i, float *p, int64_t visible, int64_t n)
 {
-    float largest = s->largest[i], total = 0;
-#pragma omp simd reduction(max : largest)
+    float row_max = s->row_max[i], tile_sum = 0;
+#pragma omp simd reduction(max : row_max)
     for (int64_t j = 0; j < visible; j++)
-        largest = p[j] > largest ? p[j] : largest;
-#pragma omp simd reduction(+ : total)
+        row_max = p[j] > row_max ? p[j] : row_max;
+#pragma omp simd reduction(+ : tile_sum)
     for (int64_t j = 0; j < visible; j++) {
-        p[j] = power_of_two(p[j] - largest);
-        total += p[j];
+        p[j] = power_of_two(p[j] - row_max);
+        tile_sum += p[j];
     }
     for (int64_t j = visible; j < n; j++)
         p[j] = 0;
-    s->keep[i] = visible > 0 ? exp2f(s->largest[i] - largest) : 1;
-    s->total[i] = s->total[i] * s->keep[i] + total;
-    s->largest[i] = largest;
+    s->rescale[i] = visible > 0 ? exp2f(s->row_max[i] - row_max) : 1;
+    s->row_sum[i] = s->row_sum[i] * s->rescale[i] + tile_sum;
+    s->row_max[i] = row_max;
 }
 
 static void load_queries(const struct state *state, const struct scratch *s, const kg_tensor *q, int64_t first,
@@ -146,8 +146,8 @@ static void load_queries(const struct state *state, const struct scratch *s, con
     memset(s->q + n * D, 0, (size_t)((state->rows - n) * D) * sizeof *s->q);
     memset(s->o, 0, (size_t)(state->rows * D) * sizeof *s->o);
     for (int64_t i = 0; i < state->rows; i++) {
-        s->largest[i] = -INFINITY;
-        s->total[i] = 0;
+        s->row_max[i] = -INFINITY;
+        s->row_sum[i] = 0;
     }
 }
 
@@ -181,13 +181,13 @@ static void attend_tile(const struct state *state, const struct scratch *s, cons
         multiply(rows, round_up(n_keys, MICRO_COLUMNS), D, s->q, D, s->k, state->columns, s->p, state->columns, NULL);
         for (int64_t i = 0; i < rows; i++) {
             int64_t seen = p->causal ? min64(n_keys, i0 + i + 1 - j0) : n_keys;
-            soften_row(s, i, s->p + i * state->columns, seen > 0 ? seen : 0, n_keys);
+            softmax_row(s, i, s->p + i * state->columns, seen > 0 ? seen : 0, n_keys);
         }
-        multiply(rows, D, n_keys, s->p, state->columns, s->v, D, s->o, D, s->keep);
+        multiply(rows, D, n_keys, s->p, state->columns, s->v, D, s->o, D, s->rescale);
     }
     for (int64_t i = 0; i < n_queries; i++)
         half_store_row(&tensors[SDPA_O], (head * p->S + i0 + i) * D, D, s->o + i * D,
-                       visible > 0 ? 1 / s->total[i] : 0);
+                       visible > 0 ? 1 / s->row_sum[i] : 0);
 }
 
 static int launch(const kg_backend *self, void *opaque, const kg_tensor *tensors, void *stream, kg_error *ret_error)
@@ -236,9 +236,9 @@ static int64_t lay_out(const struct state *state, float *next, struct scratch *r
     ret_scratch->p = take(&next, &used, rows * columns);
     ret_scratch->o = take(&next, &used, rows * D);
     ret_scratch->row = take(&next, &used, D);
-    ret_scratch->largest = take(&next, &used, rows);
-    ret_scratch->total = take(&next, &used, rows);
-    ret_scratch->keep = take(&next, &used, rows);
+    ret_scratch->row_max = take(&next, &used, rows);
+    ret_scratch->row_sum = take(&next, &used, rows);
+    ret_scratch->rescale = take(&next, &used, rows);
     return used;
 }
 

@@ -2,39 +2,26 @@
  *
  * The anchor of the CPU rows: it stays as it is, so that their ratios keep a meaning. Speed goes into cpu_flash.c.
  */
+#include "op/cpu_rows.h"
 #include "op/half.h"
-#include "op/sdpa.h"
-#include "op/threads.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 struct state {
+    struct cpu_rows rows;
     struct sdpa problem;
-    int n_threads;
-    int64_t scratch; /* floats of one thread: a score for each key, then the row's sums */
-    float *all;
 };
 
 static int prepare(const kg_backend *self, const kg_call *call, void **ret_state, kg_identity *ret_identity,
                    kg_error *ret_error)
 {
-    (void)self, (void)ret_identity;
-    const struct sdpa *p = call->problem;
-    struct state *state = calloc(1, sizeof *state);
+    struct state *state = cpu_rows_new(self, call, call->problem, sizeof *state, ret_error);
+    (void)ret_identity;
     if (!state)
-        goto no_memory;
-    state->problem = *p;
-    state->n_threads = threads_for(call->device->units, sdpa_forward.flops(call->problem));
-    state->scratch = sdpa_kv_length(p) + p->D;
-    state->all = calloc((size_t)(state->n_threads * state->scratch), sizeof *state->all);
-    if (!state->all)
-        goto no_memory;
+        return KG_ENOMEM;
+    state->problem = *(const struct sdpa *)call->problem;
     *ret_state = state;
     return KG_OK;
-no_memory:
-    free(state);
-    return kg_fail(ret_error, KG_ENOMEM, "no memory for the score rows");
 }
 
 static float element(const kg_tensor *tensor, int64_t index)
@@ -43,30 +30,30 @@ static float element(const kg_tensor *tensor, int64_t index)
     return tensor->dtype == KG_BF16 ? float_from_bf16(half) : float_from_f16(half);
 }
 
-static void attend_row(const struct sdpa *p, const kg_tensor *tensors, int64_t row, float *weights, float *sums)
+static void attend_row(const struct sdpa *p, const kg_tensor *tensors, int64_t row, float *weights)
 {
     int64_t D = p->D, Hkv = sdpa_kv_heads(p), Skv = sdpa_kv_length(p);
     int64_t i = row % p->S, h = row / p->S % p->H, b = row / p->S / p->H;
-    int64_t first_key = (b * Hkv + h / (p->H / Hkv)) * Skv;
+    int64_t first_key = (b * Hkv + h / sdpa_group(p)) * Skv;
     int64_t visible = p->causal && i + 1 < Skv ? i + 1 : Skv;
-    float scale = (float)sdpa_scale(p), largest = -INFINITY, total = 0;
+    float *sums = weights + Skv, scale = (float)sdpa_scale(p), row_max = -INFINITY, row_sum = 0;
 
     for (int64_t j = 0; j < visible; j++) {
         float dot = 0;
         for (int64_t d = 0; d < D; d++)
             dot += element(&tensors[SDPA_Q], row * D + d) * element(&tensors[SDPA_K], (first_key + j) * D + d);
         weights[j] = scale * dot;
-        largest = fmaxf(largest, weights[j]);
+        row_max = fmaxf(row_max, weights[j]);
     }
     for (int64_t d = 0; d < D; d++)
         sums[d] = 0;
     for (int64_t j = 0; j < visible; j++) {
-        float weight = expf(weights[j] - largest);
-        total += weight;
+        float weight = expf(weights[j] - row_max);
+        row_sum += weight;
         for (int64_t d = 0; d < D; d++)
             sums[d] += weight * element(&tensors[SDPA_V], (first_key + j) * D + d);
     }
-    half_store_row(&tensors[SDPA_O], row * D, D, sums, visible > 0 ? 1 / total : 0);
+    half_store_row(&tensors[SDPA_O], row * D, D, sums, visible > 0 ? 1 / row_sum : 0);
 }
 
 static int launch(const kg_backend *self, void *opaque, const kg_tensor *tensors, void *stream, kg_error *ret_error)
@@ -75,22 +62,10 @@ static int launch(const kg_backend *self, void *opaque, const kg_tensor *tensors
     const struct state *state = opaque;
     const struct sdpa *p = &state->problem;
     int64_t rows = p->B * p->H * p->S;
-#pragma omp parallel for num_threads(state->n_threads)
-    for (int64_t row = 0; row < rows; row++) {
-        float *weights = state->all + thread_index() * state->scratch;
-        attend_row(p, tensors, row, weights, weights + sdpa_kv_length(p));
-    }
+#pragma omp parallel for num_threads(state->rows.n_threads)
+    for (int64_t row = 0; row < rows; row++)
+        attend_row(p, tensors, row, cpu_rows_own(&state->rows));
     return KG_OK;
-}
-
-static void release(const kg_backend *self, void *opaque)
-{
-    (void)self;
-    struct state *state = opaque;
-    if (!state)
-        return;
-    free(state->all);
-    free(state);
 }
 
 const kg_backend cpu_math = {
@@ -99,5 +74,5 @@ const kg_backend cpu_math = {
     .device = KG_CPU,
     .prepare = prepare,
     .launch = launch,
-    .release = release,
+    .release = cpu_rows_release,
 };

@@ -11,7 +11,6 @@
 
 #include "cudnn/cudnn_common.h"
 #include "cudnn/cudnn_sdpa.h"
-#include "cudnn/cudnn_timer.h"
 #include "op/sdpa.h"
 
 #define MAX_PLANS 16
@@ -186,30 +185,22 @@ static int plan_choose(const kg_backend *self, const kg_call *call, cudnnBackend
     return status;
 }
 
-/* All that a plan depends on; strides follow from the dimensions, as tensors are packed. */
-static void key_write(const struct variant *variant, const kg_call *call, char *ret_key, size_t size)
-{
-    const struct sdpa *p = call->problem;
-    const struct cudnn_library *library = call->library;
-    const char *const *dtypes = KG_DTYPE_NAMES;
-    (void)snprintf(ret_key, size,
-                   "cudnn %s|%s|sm_%d%d|sdpa %d|b%" PRId64 " h%" PRId64 " hkv%" PRId64 " s%" PRId64 " skv%" PRId64
-                   " d%" PRId64 " packed|%s|%s|%s",
-                   library->version, call->device->name, call->device->cc_major, call->device->cc_minor,
-                   CUDNN_SDPA_REVISION, p->B, p->H, sdpa_kv_heads(p), p->S, sdpa_kv_length(p), p->D,
-                   dtypes[sdpa_tensor_dtype(p)], p->causal ? "causal" : "full", variant->name);
-}
-
 static int prepare(const kg_backend *self, const kg_call *call, void **ret_state, kg_identity *ret_identity,
                    kg_error *ret_error)
 {
-    char key[512];
+    const struct sdpa *p = call->problem;
     struct cudnn_plan plan;
     struct state *state = calloc(1, sizeof *state);
     if (!state)
         return kg_fail(ret_error, KG_ENOMEM, "out of memory");
-    key_write(self->data, call, key, sizeof key);
-    const struct cudnn_wanted wanted = { .key = key, .graph = cudnn_sdpa_graph, .choose = plan_choose };
+    const struct cudnn_wanted wanted = {
+        .revision = CUDNN_SDPA_REVISION,
+        .shape = p,
+        .dtype = KG_DTYPE_NAMES[sdpa_tensor_dtype(p)],
+        .choice = ((const struct variant *)self->data)->name,
+        .graph = cudnn_sdpa_graph,
+        .choose = plan_choose,
+    };
     int status = cudnn_common_plan(self, call, &wanted, &plan, ret_identity, ret_error);
     if (status != KG_OK) {
         free(state);

@@ -1,6 +1,7 @@
 /* cudnn_common.c -- plans take up to half a second to compile, so they are kept as text under a key and pinned. */
 #include "cudnn/cudnn_common.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 int cudnn_common_open(const kg_backend *self, const kg_host *host, const kg_device *device, void **ret_library,
@@ -46,12 +47,26 @@ static void plan_keep(const kg_call *call, const char *key, const struct cudnn_p
     free(text);
 }
 
+/* All that a plan depends on; strides follow from the dimensions, as tensors are packed. */
+static void key_write(const kg_call *call, const struct cudnn_wanted *wanted, const char *pin, char *ret_key,
+                      size_t size)
+{
+    const struct sdpa *p = wanted->shape;
+    const struct cudnn_library *library = call->library;
+    (void)snprintf(ret_key, size,
+                   "cudnn %s|%s|sm_%d%d|%s|b%" PRId64 " h%" PRId64 " hkv%" PRId64 " s%" PRId64 " skv%" PRId64
+                   " d%" PRId64 " packed|%s|%s|%s|%s",
+                   library->version, call->device->name, call->device->cc_major, call->device->cc_minor,
+                   wanted->revision, p->B, p->H, sdpa_kv_heads(p), p->S, sdpa_kv_length(p), p->D, wanted->dtype,
+                   p->causal ? "causal" : "full", wanted->choice, pin);
+}
+
 /* With a pin that configuration, else the backend's choice; either way from the cache first. */
 static int plan_get(const kg_backend *self, const kg_call *call, const struct cudnn_wanted *wanted, const char *pin,
                     struct cudnn_plan *ret_plan, kg_error *ret_error)
 {
     char key[1024];
-    (void)snprintf(key, sizeof key, "%s|%s", wanted->key, pin ? pin : "");
+    key_write(call, wanted, pin ? pin : "", key, sizeof key);
     if (plan_cached(call, key, ret_plan) == KG_OK)
         return KG_OK;
 

@@ -4,13 +4,12 @@
  * Q, K and V are coded once a buffer set, outside of timing; a launch reads the codes and their scales alone.
  */
 #include <cuda_runtime_api.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "cudnn/cudnn_common.h"
 #include "cudnn/cudnn_fp8_graph.h"
-#include "fp8/fp8_encode_tensor.h"
+#include "fp8/fp8_encode.h"
 
 /* Numbers on the device that no input changes, 256 bytes apart, and one that a launch writes; then cuDNN's own
  * workspace. Not in the host's workspace, which may hold only what was staged. */
@@ -118,19 +117,6 @@ static int choose(const kg_backend *self, const kg_call *call, cudnnBackendDescr
     return cudnn_plans_propose(call->library, graph, 1, ret_plan, &count, &proposed, ret_error);
 }
 
-/* All that a plan depends on; strides follow from the dimensions, as tensors are packed. */
-static void key_write(const kg_call *call, char *ret_key, size_t size)
-{
-    const struct sdpa *p = &((const struct sdpa_fp8 *)call->problem)->attention;
-    const struct cudnn_library *library = call->library;
-    (void)snprintf(ret_key, size,
-                   "cudnn %s|%s|sm_%d%d|sdpa_fp8 %d|b%" PRId64 " h%" PRId64 " hkv%" PRId64 " s%" PRId64 " skv%" PRId64
-                   " d%" PRId64 " packed|e4m3|%s|first",
-                   library->version, call->device->name, call->device->cc_major, call->device->cc_minor,
-                   CUDNN_FP8_REVISION, p->B, p->H, sdpa_kv_heads(p), p->S, sdpa_kv_length(p), p->D,
-                   p->causal ? "causal" : "full");
-}
-
 /* The state's memory on the device. The largest magnitude starts at zero: nothing says that a launch sets it back. */
 static int own_new(const struct sdpa_fp8 *problem, struct state *state, kg_error *ret_error)
 {
@@ -164,10 +150,13 @@ static int prepare(const kg_backend *self, const kg_call *call, void **ret_state
     state->scale = (float)sdpa_scale(p);
     state->hidden = -INFINITY;
 
-    char key[512];
     kg_identity identity = { 0 };
-    key_write(call, key, sizeof key);
-    const struct cudnn_wanted wanted = { .key = key, .graph = cudnn_fp8_graph, .choose = choose };
+    const struct cudnn_wanted wanted = { .revision = CUDNN_FP8_REVISION,
+                                         .shape = p,
+                                         .dtype = "e4m3",
+                                         .choice = "first",
+                                         .graph = cudnn_fp8_graph,
+                                         .choose = choose };
     int status = cudnn_common_plan(self, call, &wanted, &state->plan, &identity, ret_error);
     if (status == KG_OK)
         status = own_new(problem, state, ret_error);

@@ -7,7 +7,7 @@
 #include "op/sdpa_fp8.h"
 
 /* Raised when the operations, their order or the tensors' ids change: plans kept from before then stay unread. */
-#define CUDNN_FP8_REVISION 1
+#define CUDNN_FP8_REVISION "sdpa_fp8 1"
 
 /* Ids of the tensors that a call binds: enum sdpa_tensor + 1 for Q, K, V and O in e4m3; then FP32 numbers, on the
  * device where nothing else is said. */

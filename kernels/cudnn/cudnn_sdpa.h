@@ -6,7 +6,7 @@
 #include "op/sdpa.h"
 
 /* Raised when the operations, their order or the tensors' ids change: plans kept from before then stay unread. */
-#define CUDNN_SDPA_REVISION 1
+#define CUDNN_SDPA_REVISION "sdpa 1"
 
 /* Ids of the tensors that a call binds: enum sdpa_tensor + 1 for Q, K, V and O, then two floats in host memory. */
 enum cudnn_sdpa_id {

@@ -1,5 +1,5 @@
 /* cudnn_timer.c -- times a launch as the runner does, on a graph, so that the host's own cost does not choose. */
-#include "cudnn/cudnn_timer.h"
+#include "cudnn/cudnn_common.h"
 
 #include <stdlib.h>
 

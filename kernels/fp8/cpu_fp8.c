@@ -6,42 +6,27 @@
  */
 #include "fp8/cpu_fp8.h"
 
-#include <math.h>
-#include <stdlib.h>
-
-#include "fp8/cpu_fp8_encode.h"
-#include "op/threads.h"
-
 struct state {
+    struct cpu_rows rows;
     struct sdpa_fp8 problem;
     struct sdpa_fp8_layout layout;
     float values[256]; /* of each code */
-    int n_threads;
-    int64_t scratch; /* floats of one thread: a weight for each key, then the row's sums */
-    float *all;
 };
 
 int cpu_fp8_prepare(const kg_backend *self, const kg_call *call, void **ret_state, kg_identity *ret_identity,
                     kg_error *ret_error)
 {
+    const struct sdpa_fp8 *problem = call->problem;
+    struct state *state = cpu_rows_new(self, call, &problem->attention, sizeof *state, ret_error);
     (void)ret_identity;
-    struct state *state = calloc(1, sizeof *state);
     if (!state)
-        goto no_memory;
-    state->problem = *(const struct sdpa_fp8 *)call->problem;
-    state->layout = sdpa_fp8_layout_of(&state->problem);
+        return KG_ENOMEM;
+    state->problem = *problem;
+    state->layout = sdpa_fp8_layout_of(problem);
     for (int code = 0; code < 256; code++)
         state->values[code] = fp8_e4m3_value((uint8_t)code);
-    state->n_threads = threads_for(call->device->units, sdpa_fp8_forward.flops(call->problem));
-    state->scratch = sdpa_kv_length(&state->problem.attention) + state->problem.attention.D;
-    state->all = calloc((size_t)(state->n_threads * state->scratch), sizeof *state->all);
-    if (!state->all)
-        goto no_memory;
     *ret_state = state;
     return KG_OK;
-no_memory:
-    free(state);
-    return kg_fail(ret_error, KG_ENOMEM, "no memory for the weight rows of %s", self->name);
 }
 
 size_t cpu_fp8_workspace(const kg_backend *self, const void *state)
@@ -60,50 +45,50 @@ int cpu_fp8_stage(const kg_backend *self, void *opaque, const kg_tensor *tensors
     return KG_OK;
 }
 
-/* Scores of query row `row` against the keys at k; returns the largest. */
-static float scores(const struct state *state, const uint8_t *q, const uint8_t *k, int64_t visible, float scale,
-                    float *ret_scores)
+/* Scores of the query q against the keys at k; returns the largest. */
+static float scores_qk(const struct state *state, const uint8_t *q, const uint8_t *k, int64_t visible, float scale,
+                       float *ret_scores)
 {
     const int64_t D = state->problem.attention.D;
     const float *values = state->values;
-    float largest = -INFINITY;
+    float row_max = -INFINITY;
     for (int64_t j = 0; j < visible; j++) {
         float dot = 0;
         for (int64_t d = 0; d < D; d++)
             dot += values[q[d]] * values[k[j * D + d]];
         ret_scores[j] = scale * dot;
-        largest = fmaxf(largest, ret_scores[j]);
+        row_max = fmaxf(row_max, ret_scores[j]);
     }
-    return largest;
+    return row_max;
 }
 
 /* Row `row` of [B * H * S]. */
-static void attend_row(const struct state *state, const kg_tensor *tensors, int64_t row, float *weights, float *sums)
+static void attend_row(const struct state *state, const kg_tensor *tensors, int64_t row, float *weights)
 {
     const struct sdpa *p = &state->problem.attention;
     const struct sdpa_fp8_layout *layout = &state->layout;
     const int64_t D = p->D, Hkv = sdpa_kv_heads(p), Skv = sdpa_kv_length(p);
     const int64_t i = row % p->S, h = row / p->S % p->H, b = row / p->S / p->H;
-    const int64_t first = (b * Hkv + h / (p->H / Hkv)) * Skv * D; /* of the head's keys */
+    const int64_t first = (b * Hkv + h / sdpa_group(p)) * Skv * D; /* of the head's keys */
     const int64_t visible = p->causal && i + 1 < Skv ? i + 1 : Skv;
     const uint8_t *v = sdpa_fp8_codes(layout, tensors, SDPA_V) + first;
     const float scale =
         (float)sdpa_scale(p) * *sdpa_fp8_descale(layout, tensors, SDPA_Q) * *sdpa_fp8_descale(layout, tensors, SDPA_K);
 
-    float largest = scores(state, sdpa_fp8_codes(layout, tensors, SDPA_Q) + row * D,
-                           sdpa_fp8_codes(layout, tensors, SDPA_K) + first, visible, scale, weights);
-    float total = 0;
+    float row_max = scores_qk(state, sdpa_fp8_codes(layout, tensors, SDPA_Q) + row * D,
+                              sdpa_fp8_codes(layout, tensors, SDPA_K) + first, visible, scale, weights);
+    float *sums = weights + Skv, row_sum = 0;
     for (int64_t d = 0; d < D; d++)
         sums[d] = 0;
     for (int64_t j = 0; j < visible; j++) {
-        float weight = expf(weights[j] - largest);
+        float weight = expf(weights[j] - row_max);
         float coded = state->values[fp8_e4m3_code(weight * SDPA_FP8_S_SCALE)];
-        total += weight;
+        row_sum += weight;
         for (int64_t d = 0; d < D; d++)
             sums[d] += coded * state->values[v[j * D + d]];
     }
     const float factor =
-        (float)state->problem.o_scale * *sdpa_fp8_descale(layout, tensors, SDPA_V) / (SDPA_FP8_S_SCALE * total);
+        (float)state->problem.o_scale * *sdpa_fp8_descale(layout, tensors, SDPA_V) / (SDPA_FP8_S_SCALE * row_sum);
     uint8_t *o = (uint8_t *)tensors[SDPA_O].data + row * D;
     for (int64_t d = 0; d < D; d++)
         o[d] = fp8_e4m3_code(sums[d] * factor);
@@ -115,22 +100,10 @@ int cpu_fp8_launch(const kg_backend *self, void *opaque, const kg_tensor *tensor
     const struct state *state = opaque;
     const struct sdpa *p = &state->problem.attention;
     int64_t rows = p->B * p->H * p->S;
-#pragma omp parallel for num_threads(state->n_threads)
-    for (int64_t row = 0; row < rows; row++) {
-        float *weights = state->all + thread_index() * state->scratch;
-        attend_row(state, tensors, row, weights, weights + sdpa_kv_length(p));
-    }
+#pragma omp parallel for num_threads(state->rows.n_threads)
+    for (int64_t row = 0; row < rows; row++)
+        attend_row(state, tensors, row, cpu_rows_own(&state->rows));
     return KG_OK;
-}
-
-void cpu_fp8_release(const kg_backend *self, void *opaque)
-{
-    (void)self;
-    struct state *state = opaque;
-    if (!state)
-        return;
-    free(state->all);
-    free(state);
 }
 
 const kg_backend cpu_fp8 = {
@@ -142,5 +115,5 @@ const kg_backend cpu_fp8 = {
     .workspace = cpu_fp8_workspace,
     .stage = cpu_fp8_stage,
     .launch = cpu_fp8_launch,
-    .release = cpu_fp8_release,
+    .release = cpu_rows_release,
 };

@@ -1,16 +1,54 @@
-/* cpu_fp8.h -- what the backend `cpu_fp8` is made of, so that wrong ones can be made of it
- * (tests/modules/broken_fp8_tensor.c).
- */
+/* cpu_fp8.h -- what the backends for 8-bit codes on the CPU are made of, so that wrong ones can be made of it too
+ * (tests/modules/broken_fp8.c, broken_fp8_tensor.c): stage_c's have a scale a head, cpu_fp8 one a tensor. */
 #ifndef CPU_FP8_H
 #define CPU_FP8_H
 
+#include <math.h>
+
+#include "fp8/fp8_codec.h"
+#include "op/cpu_rows.h"
+#include "op/half.h"
 #include "op/sdpa_fp8.h"
+
+/* codes[i] = code(x[i] / scale), i < count, by the scale of the largest magnitude; returns the scale. The GPU's coders
+ * are in fp8_encode.h. */
+static inline float cpu_fp8_encode(uint8_t (*code)(float scaled), const uint16_t *x, int64_t count, uint8_t *codes)
+{
+    float largest = 0;
+    for (int64_t i = 0; i < count; i++)
+        largest = fmaxf(largest, fabsf(float_from_f16(x[i])));
+    float scale = fp8_scale(largest);
+    for (int64_t i = 0; i < count; i++)
+        codes[i] = code(float_from_f16(x[i]) / scale);
+    return scale;
+}
 
 int cpu_fp8_prepare(const kg_backend *self, const kg_call *call, void **ret_state, kg_identity *ret_identity,
                     kg_error *ret_error);
 size_t cpu_fp8_workspace(const kg_backend *self, const void *state);
 int cpu_fp8_stage(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error);
 int cpu_fp8_launch(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error);
-void cpu_fp8_release(const kg_backend *self, void *state);
+
+/* .data of a stage-C backend. See fp8_codec.h. */
+struct fp8_codec {
+    uint8_t (*code)(float scaled);
+    float (*value)(uint8_t code); /* in steps */
+    float step;
+};
+
+int cpu_stage_c_supports(const kg_backend *self, const kg_device *device, const void *problem, kg_error *ret_error);
+int cpu_stage_c_prepare(const kg_backend *self, const kg_call *call, void **ret_state, kg_identity *ret_identity,
+                        kg_error *ret_error);
+size_t cpu_stage_c_workspace(const kg_backend *self, const void *state);
+int cpu_stage_c_stage(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error);
+int cpu_stage_c_launch(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream,
+                       kg_error *ret_error);
+
+/* clang-format off */
+#define CPU_STAGE_C_BACKEND                                                                                            \
+    .device = KG_CPU, .untimed = true, .supports = cpu_stage_c_supports, .prepare = cpu_stage_c_prepare,               \
+    .workspace = cpu_stage_c_workspace, .stage = cpu_stage_c_stage, .launch = cpu_stage_c_launch,                      \
+    .release = cpu_rows_release
+/* clang-format on */
 
 #endif

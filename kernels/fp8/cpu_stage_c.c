@@ -3,24 +3,15 @@
  * Inputs are coded once a buffer set, as on the GPU; a launch sees codes and scales. Plain loops, never timed: what it
  * shows is the error of the codes. Another code is a codec below and a backend.
  */
-#include "fp8/cpu_stage_c.h"
-
-#include <math.h>
-#include <stdlib.h>
-
-#include "fp8/cpu_fp8_encode.h"
+#include "fp8/cpu_fp8.h"
 #include "fp8/fp8_layout.h"
-#include "op/half.h"
-#include "op/threads.h"
 
 struct state {
+    struct cpu_rows rows;
     struct sdpa problem;
     struct fp8_layout layout;
     const struct fp8_codec *codec;
     float values[256]; /* of each code */
-    int n_threads;
-    int64_t scratch; /* floats of one thread: a score for each key, then the row's sums */
-    float *all;
 };
 
 int cpu_stage_c_supports(const kg_backend *self, const kg_device *device, const void *problem, kg_error *ret_error)
@@ -32,25 +23,17 @@ int cpu_stage_c_supports(const kg_backend *self, const kg_device *device, const 
 int cpu_stage_c_prepare(const kg_backend *self, const kg_call *call, void **ret_state, kg_identity *ret_identity,
                         kg_error *ret_error)
 {
+    struct state *state = cpu_rows_new(self, call, call->problem, sizeof *state, ret_error);
     (void)ret_identity;
-    struct state *state = calloc(1, sizeof *state);
     if (!state)
-        goto no_memory;
+        return KG_ENOMEM;
     state->problem = *(const struct sdpa *)call->problem;
     state->layout = fp8_layout_of(&state->problem);
     state->codec = self->data;
     for (int code = 0; code < 256; code++)
         state->values[code] = state->codec->value((uint8_t)code);
-    state->n_threads = threads_for(call->device->units, sdpa_forward.flops(call->problem));
-    state->scratch = sdpa_kv_length(&state->problem) + state->problem.D;
-    state->all = calloc((size_t)(state->n_threads * state->scratch), sizeof *state->all);
-    if (!state->all)
-        goto no_memory;
     *ret_state = state;
     return KG_OK;
-no_memory:
-    free(state);
-    return kg_fail(ret_error, KG_ENOMEM, "no memory for the score rows of %s", self->name);
 }
 
 size_t cpu_stage_c_workspace(const kg_backend *self, const void *state)
@@ -75,7 +58,7 @@ int cpu_stage_c_stage(const kg_backend *self, void *opaque, const kg_tensor *ten
 }
 
 /* Row `row` of [B * H * S]. Scores and sums are of values; steps and scales are multiplied in afterwards. */
-static void attend_row(const struct state *state, const kg_tensor *tensors, int64_t row, float *weights, float *sums)
+static void attend_row(const struct state *state, const kg_tensor *tensors, int64_t row, float *weights)
 {
     const struct sdpa *p = &state->problem;
     const struct fp8_layout *layout = &state->layout;
@@ -86,24 +69,24 @@ static void attend_row(const struct state *state, const kg_tensor *tensors, int6
     const uint8_t *v = fp8_codes(layout, tensors, SDPA_V) + head * Skv * D;
     const float scale = (float)sdpa_scale(p) * (step * fp8_scales(layout, tensors, SDPA_Q)[head]) *
                         (step * fp8_scales(layout, tensors, SDPA_K)[head]);
-    float largest = -INFINITY, total = 0;
+    float *sums = weights + Skv, row_max = -INFINITY, row_sum = 0;
 
     for (int64_t j = 0; j < Skv; j++) {
         float dot = 0;
         for (int64_t d = 0; d < D; d++)
             dot += values[q[d]] * values[k[j * D + d]];
         weights[j] = scale * dot;
-        largest = fmaxf(largest, weights[j]);
+        row_max = fmaxf(row_max, weights[j]);
     }
     for (int64_t d = 0; d < D; d++)
         sums[d] = 0;
     for (int64_t j = 0; j < Skv; j++) {
-        float weight = expf(weights[j] - largest);
-        total += weight;
+        float weight = expf(weights[j] - row_max);
+        row_sum += weight;
         for (int64_t d = 0; d < D; d++)
             sums[d] += weight * values[v[j * D + d]];
     }
-    half_store_row(&tensors[SDPA_O], row * D, D, sums, step * fp8_scales(layout, tensors, SDPA_V)[head] / total);
+    half_store_row(&tensors[SDPA_O], row * D, D, sums, step * fp8_scales(layout, tensors, SDPA_V)[head] / row_sum);
 }
 
 int cpu_stage_c_launch(const kg_backend *self, void *opaque, const kg_tensor *tensors, void *stream,
@@ -112,22 +95,10 @@ int cpu_stage_c_launch(const kg_backend *self, void *opaque, const kg_tensor *te
     (void)self, (void)stream, (void)ret_error;
     const struct state *state = opaque;
     int64_t rows = state->problem.B * state->problem.H * state->problem.S;
-#pragma omp parallel for num_threads(state->n_threads)
-    for (int64_t row = 0; row < rows; row++) {
-        float *weights = state->all + thread_index() * state->scratch;
-        attend_row(state, tensors, row, weights, weights + sdpa_kv_length(&state->problem));
-    }
+#pragma omp parallel for num_threads(state->rows.n_threads)
+    for (int64_t row = 0; row < rows; row++)
+        attend_row(state, tensors, row, cpu_rows_own(&state->rows));
     return KG_OK;
-}
-
-void cpu_stage_c_release(const kg_backend *self, void *opaque)
-{
-    (void)self;
-    struct state *state = opaque;
-    if (!state)
-        return;
-    free(state->all);
-    free(state);
 }
 
 static const struct fp8_codec linear = { fp8_linear_code, fp8_linear_value, FP8_LINEAR_STEP };

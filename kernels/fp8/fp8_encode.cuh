@@ -6,7 +6,7 @@
 #include <cuda_fp16.h>
 
 #include "fp8/fp8_codec.h"
-#include "fp8/fp8_stage_c.h"
+#include "fp8/fp8_encode.h"
 
 #define FP8_ENCODE_THREADS 256
 

@@ -1,6 +1,6 @@
 /* fp8_encode_tensor.cu -- codes a tensor to e4m3 with one scale for all of it: its largest magnitude, the scale, the
  * codes. Runs before timing, so it is kept plain; three launches, as each needs the whole of what went before. */
-#include "fp8/fp8_encode_tensor.h"
+#include "fp8/fp8_encode.h"
 
 #include <cuda_fp16.h>
 

@@ -3,12 +3,12 @@
  */
 #include "fp8/fp8_stage_c.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include <cuda_runtime_api.h>
 
 #include "fp8/fp8_layout.h"
+#include "op/sdpa_cuda.h"
 
 struct stage_c_state {
     const kg_host *host;
@@ -19,10 +19,8 @@ struct stage_c_state {
 
 int stage_c_supports(const kg_backend *self, const kg_device *device, const void *problem, kg_error *ret_error)
 {
-    if (device->cc_major < 8)
-        return kg_fail(ret_error, KG_EUNSUPPORTED, "%s needs compute capability 8.0, here %d.%d", self->name,
-                       device->cc_major, device->cc_minor);
-    return fp8_contract(self->name, problem, ret_error);
+    int status = sdpa_cuda_supports(self, device, ret_error);
+    return status == KG_OK ? fp8_contract(self->name, problem, ret_error) : status;
 }
 
 int stage_c_prepare(const kg_backend *self, const kg_call *call, void **ret_state, kg_identity *ret_identity,
@@ -39,7 +37,7 @@ int stage_c_prepare(const kg_backend *self, const kg_call *call, void **ret_stat
         cudaError_t status = cudaHostAlloc((void **)&state->trace, sizeof *state->trace, cudaHostAllocMapped);
         if (status != cudaSuccess) {
             free(state);
-            return kg_fail(ret_error, KG_EDEVICE, "%s: %s", self->name, cudaGetErrorString(status));
+            return sdpa_cuda_check(self, status, ret_error);
         }
         *state->trace = (struct stage_c_trace){ 0 };
     }
@@ -93,13 +91,10 @@ int stage_c_launch(const kg_backend *self, void *opaque, const kg_tensor *tensor
         .H = (int)problem->H,
         .S = (int)problem->S,
         .Skv = (int)sdpa_kv_length(problem),
-        .scale_log2 = (float)(sdpa_scale(problem) * M_LOG2E),
+        .scale_log2 = sdpa_scale_log2(problem),
         .trace = state->trace,
     };
-    cudaError_t status = (cudaError_t)variant->enqueue(&args, stream);
-    if (status != cudaSuccess)
-        return kg_fail(ret_error, KG_EDEVICE, "%s: %s", self->name, cudaGetErrorString(status));
-    return KG_OK;
+    return sdpa_cuda_check(self, variant->enqueue(&args, stream), ret_error);
 }
 
 static void log_trace(const kg_host *host, const char *name, const char *shape, const struct stage_c_trace *t)
@@ -108,9 +103,10 @@ static void log_trace(const kg_host *host, const char *name, const char *shape, 
               (double)t->q_scale, (double)t->k_scale, (double)t->v_scale);
     host->log(host, "%s, %s: q %g %g %g %g, k %g %g %g %g", name, shape, (double)t->q[0], (double)t->q[1],
               (double)t->q[2], (double)t->q[3], (double)t->k[0], (double)t->k[1], (double)t->k[2], (double)t->k[3]);
-    host->log(host, "%s, %s: scores %g %g %g %g, largest %g, total %g, o %g %g %g %g", name, shape,
+    host->log(host, "%s, %s: scores %g %g %g %g, row max %g, row sum %g, o %g %g %g %g", name, shape,
               (double)t->scores[0], (double)t->scores[1], (double)t->scores[2], (double)t->scores[3],
-              (double)t->largest, (double)t->total, (double)t->o[0], (double)t->o[1], (double)t->o[2], (double)t->o[3]);
+              (double)t->row_max, (double)t->row_sum, (double)t->o[0], (double)t->o[1], (double)t->o[2],
+              (double)t->o[3]);
 }
 
 /* A launch must be capturable, so it leaves what it saw in host memory; here all launches are over. */

@@ -6,8 +6,8 @@
  * list.
  *
  * Codes become FP16 values in shared memory, exactly; the products' FP32 results are multiplied by step and scales. A
- * step of the loop: [codes of the tile -> k, v] [scores = q k^T] [softmax: p, keep] [o = keep * o + p v], a barrier
- * after each.
+ * step of the loop: [codes of the tile -> k, v] [scores = q k^T] [softmax: p, rescale] [o = rescale * o + p v], a
+ * barrier after each.
  */
 #include <cuda_fp16.h>
 #include <math_constants.h>
@@ -15,6 +15,7 @@
 
 #include "fp8/fp8_codec.h"
 #include "fp8/fp8_stage_c.h"
+#include "op/softmax_row.cuh"
 
 #ifndef STAGE_C_E4M3
 #define STAGE_C_E4M3 0 /* else the linear code */
@@ -71,7 +72,7 @@ const char TOGGLES[] = "code=" CODE ",kv_lut=" TEXT(STAGE_C_KV_LUT) ",cp_async="
 #define VALUE_PITCH (D + 8)
 #define SCORE_PITCH (TILE + 4)
 #define P_PITCH (TILE + 8)
-#define KEEP_PITCH (16 + 4)
+#define RESCALE_PITCH (16 + 4)
 #define O_PITCH (D + 4)
 
 using namespace nvcuda;
@@ -87,7 +88,7 @@ struct shared_tiles {
     };
     float scores[TILE * SCORE_PITCH];
     __half p[TILE * P_PITCH];
-    float keep[TILE * KEEP_PITCH]; /* a row's factor for earlier sums, 16 times: an accumulator's worth of columns */
+    float rescale[TILE * RESCALE_PITCH]; /* of a row, 16 times: an accumulator's worth of columns */
 #if STAGE_C_CP_ASYNC
     uint4 codes[2][THREADS]; /* K, V of the next tile: 16 a thread */
 #endif
@@ -223,7 +224,7 @@ __device__ __forceinline__ void take_tile(shared_tiles &tiles, const uint8_t *k,
 /* ---- steps of the kernel ------------------------------------------------------------------------------------ */
 
 /* scores = q k^T: warp w has rows w / 2 * 16 … and keys w % 2 * 16 … */
-__device__ __forceinline__ void multiply_keys(shared_tiles &tiles, int warp)
+__device__ __forceinline__ void scores_qk(shared_tiles &tiles, int warp)
 {
     int row = warp / 2 * 16, key = warp % 2 * 16;
     accumulator scores;
@@ -239,50 +240,41 @@ __device__ __forceinline__ void multiply_keys(shared_tiles &tiles, int warp)
     wmma::store_matrix_sync(tiles.scores + row * SCORE_PITCH + key, scores, SCORE_PITCH, wmma::mem_row_major);
 }
 
-/* A row belongs to four neighbouring lanes. */
-struct softmax_row {
-    float largest, total;
-};
-
-/* scores -> p and keep. `score_step` makes powers of two of them; `visible` keys of the tile are there. */
-__device__ __forceinline__ void soften(shared_tiles &tiles, softmax_row &state, float score_step, int visible)
+/* scores -> p and rescale, of a row by four neighbouring lanes. `score_step` makes powers of two of them; `visible`
+ * keys of the tile are there. */
+__device__ __forceinline__ void softmax(shared_tiles &tiles, softmax_row &state, float score_step, int visible)
 {
     int row = row_of_thread(), first = threadIdx.x % 4 * 8;
-    float s[8], largest = state.largest, total = 0;
+    float s[8], row_max = state.row_max, tile_sum = 0;
 #pragma unroll
     for (int i = 0; i < 8; i++) {
         s[i] = first + i < visible ? tiles.scores[row * SCORE_PITCH + first + i] * score_step : -CUDART_INF_F;
-        largest = fmaxf(largest, s[i]);
+        row_max = fmaxf(row_max, s[i]);
     }
-    largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, 1));
-    largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, 2));
+    row_max = quad_max(row_max);
 #pragma unroll
     for (int i = 0; i < 8; i++) {
-        float weight = exp2f(s[i] - largest); /* at least one key of a tile is visible, so `largest` is finite */
+        float weight = exp2f(s[i] - row_max); /* at least one key of a tile is visible, so `row_max` is finite */
         tiles.p[row * P_PITCH + first + i] = __float2half(weight);
-        total += weight;
+        tile_sum += weight;
     }
-    total += __shfl_xor_sync(~0u, total, 1);
-    total += __shfl_xor_sync(~0u, total, 2);
-    float keep = exp2f(state.largest - largest);
+    float rescale = softmax_row_add(state, row_max, quad_sum(tile_sum));
 #pragma unroll
     for (int i = 0; i < 4; i++)
-        tiles.keep[row * KEEP_PITCH + threadIdx.x % 4 * 4 + i] = keep;
-    state.total = state.total * keep + total;
-    state.largest = largest;
+        tiles.rescale[row * RESCALE_PITCH + threadIdx.x % 4 * 4 + i] = rescale;
 }
 
-/* o = keep * o + p v: warp w has rows w / 2 * 16 … and dims w % 2 * 32 … + 31. Fragments of one type hold the same
+/* o = rescale * o + p v: warp w has rows w / 2 * 16 … and dims w % 2 * 32 … + 31. Fragments of one type hold the same
  * elements in the same places, so a product by elements needs no knowledge of the layout. */
-__device__ __forceinline__ void multiply_values(const shared_tiles &tiles, accumulator (&o)[2], int warp)
+__device__ __forceinline__ void output_pv(const shared_tiles &tiles, accumulator (&o)[2], int warp)
 {
     int row = warp / 2 * 16, d = warp % 2 * 32;
-    accumulator keep;
-    wmma::load_matrix_sync(keep, tiles.keep + row * KEEP_PITCH, KEEP_PITCH, wmma::mem_row_major);
+    accumulator rescale;
+    wmma::load_matrix_sync(rescale, tiles.rescale + row * RESCALE_PITCH, RESCALE_PITCH, wmma::mem_row_major);
 #pragma unroll
     for (int half = 0; half < 2; half++) {
-        for (int i = 0; i < keep.num_elements; i++)
-            o[half].x[i] *= keep.x[i];
+        for (int i = 0; i < rescale.num_elements; i++)
+            o[half].x[i] *= rescale.x[i];
 #pragma unroll
         for (int key = 0; key < TILE; key += 16) {
             wmma::fragment<wmma::matrix_a, 16, 16, 16, __half, wmma::row_major> p;
@@ -342,7 +334,7 @@ __device__ void trace_end(const stage_c_args &args, const shared_tiles &tiles, c
 {
     if (!is_traced())
         return;
-    args.trace->largest = state.largest, args.trace->total = state.total;
+    args.trace->row_max = state.row_max, args.trace->row_sum = state.row_sum;
     for (int i = 0; i < 4; i++)
         args.trace->o[i] = tiles.o[i] * factor;
 }
@@ -373,16 +365,16 @@ extern "C" __global__ void __launch_bounds__(THREADS) KERNEL(stage_c_args args)
     wmma::fill_fragment(o[1], 0);
     for (int first = 0; first < args.Skv; first += TILE) {
         take_tile(tiles, k, v, first, args.Skv);
-        multiply_keys(tiles, warp);
+        scores_qk(tiles, warp);
         __syncthreads();
 #if STAGE_C_DEBUG_PRINT
         trace_step(args, tiles, first / TILE, score_step);
 #endif
-        soften(tiles, state, score_step, args.Skv - first);
+        softmax(tiles, state, score_step, args.Skv - first);
         __syncthreads();
-        multiply_values(tiles, o, warp);
+        output_pv(tiles, o, warp);
     }
-    float factor = args.v_scale[head] * STEP / state.total;
+    float factor = args.v_scale[head] * STEP / state.row_sum;
     store_rows(tiles, o, warp, (__half *)args.o + ((int64_t)head * args.S + first_row) * D, args.S - first_row, factor);
 #if STAGE_C_DEBUG_PRINT
     trace_end(args, tiles, state, factor);

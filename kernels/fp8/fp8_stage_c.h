@@ -1,10 +1,11 @@
 /* fp8_stage_c.h -- between the stage-C backends (fp8_stage_c.c), the list of their variants (fp8_variants.c) and their
- * kernels (fp8_stage_c.cu, fp8_encode.cu). Start with fp8_variants.c: it says what there is. */
+ * kernels (fp8_stage_c.cu). Start with fp8_variants.c: it says what there is. */
 #ifndef FP8_STAGE_C_H
 #define FP8_STAGE_C_H
 
 #include <stdint.h>
 
+#include "fp8/fp8_encode.h"
 #include "op/sdpa.h"
 
 #ifdef __cplusplus
@@ -20,7 +21,7 @@ struct stage_c_trace {
     float q_scale, k_scale, v_scale;
     float q[4], k[4]; /* first values, as they are multiplied */
     float scores[4];  /* of the first step, in powers of two */
-    float largest, total;
+    float row_max, row_sum;
     float o[4];
 };
 
@@ -34,20 +35,8 @@ struct stage_c_args {
     struct stage_c_trace *trace; /* debug_print builds alone read it */
 };
 
-/* One tensor for the encoder: heads of `length` FP16 numbers. */
-struct fp8_encode_args {
-    const void *x;
-    uint8_t *codes;
-    float *scales;
-    int64_t length;
-    int heads;
-};
-
-/* Both enqueue on a cudaStream_t and return a cudaError_t. */
+/* Enqueues on a cudaStream_t and returns a cudaError_t. */
 typedef int stage_c_enqueue_fn(const struct stage_c_args *args, void *stream);
-typedef int fp8_encode_fn(const struct fp8_encode_args *args, void *stream);
-
-fp8_encode_fn fp8_encode_linear, fp8_encode_e4m3; /* fp8_encode.cu */
 
 #ifdef __cplusplus
 }

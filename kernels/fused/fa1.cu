@@ -1,5 +1,5 @@
 /* fa1.cu -- fused attention as the FlashAttention paper of 2022 has it (arXiv 2205.14135, algorithm 1): after every
- * tile of keys a row's largest score m, its sum l and its output o are those of the keys so far, o divided by l
+ * tile of keys a row's maximum m, its sum l and its output o are those of the keys so far, o divided by l
  * already.
  *
  *     m' = max(m, max(s))        l' = l 2^(m - m') + sum(2^(s - m'))        o' = (l 2^(m - m') o + 2^(s - m') v) / l'
@@ -13,6 +13,7 @@
 
 #include "fused/fa1.h"
 #include "fused/fa_rows.cuh"
+#include "op/softmax_row.cuh"
 
 using namespace nvcuda;
 
@@ -41,14 +42,9 @@ template <typename TILE> struct fa1_shared {
     float rows[FA1_ROWS * TILE::PITCH];
 };
 
-/* Of a query row, in both lanes that share it. */
-struct fa1_row {
-    float largest, total;
-};
-
 /* rows[16, KEYS] = q k^T, for the warp's 16 rows */
 template <typename TILE>
-__device__ __forceinline__ void multiply_keys(float *rows, const typename TILE::T *q, const typename TILE::T *k)
+__device__ __forceinline__ void scores_qk(float *rows, const typename TILE::T *q, const typename TILE::T *k)
 {
     constexpr int PITCH = fa_pitch<TILE::D>;
     typename TILE::accumulator scores[TILE::KEYS / 16];
@@ -73,29 +69,29 @@ __device__ __forceinline__ void multiply_keys(float *rows, const typename TILE::
 
 /* A row's scores to weights and factors, in place, by two neighbouring lanes. `visible` keys of the tile count. */
 template <typename TILE>
-__device__ __forceinline__ void soften(float *row, fa1_row &state, int visible, float scale_log2)
+__device__ __forceinline__ void softmax(float *row, softmax_row &state, int visible, float scale_log2)
 {
     constexpr int COUNT = TILE::KEYS / 2; /* of this lane */
     const int side = threadIdx.x % 2, first = side * COUNT;
-    float s[COUNT], largest = state.largest, total = 0;
+    float s[COUNT], row_max = state.row_max, tile_sum = 0;
 #pragma unroll
     for (int i = 0; i < COUNT; i++) {
         s[i] = first + i < visible ? row[first + i] * scale_log2 : -CUDART_INF_F;
-        largest = fmaxf(largest, s[i]);
+        row_max = fmaxf(row_max, s[i]);
     }
     /* Finite: every row sees key 0, which is in the first tile. */
-    largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, 1));
+    row_max = fmaxf(row_max, __shfl_xor_sync(~0u, row_max, 1));
 #pragma unroll
     for (int i = 0; i < COUNT; i++) {
-        s[i] = exp2f(s[i] - largest);
-        total += s[i];
+        s[i] = exp2f(s[i] - row_max);
+        tile_sum += s[i];
     }
-    total += __shfl_xor_sync(~0u, total, 1);
+    tile_sum += __shfl_xor_sync(~0u, tile_sum, 1);
 
-    float kept = state.total * exp2f(state.largest - largest);
-    state.largest = largest;
-    state.total = kept + total;
-    float factor = side ? 1 / state.total : kept / state.total;
+    float rescaled = state.row_sum * exp2f(state.row_max - row_max);
+    state.row_max = row_max;
+    state.row_sum = rescaled + tile_sum;
+    float factor = side ? 1 / state.row_sum : rescaled / state.row_sum;
     __syncwarp(); /* all scores have been read */
 #pragma unroll
     for (int i = 0; i < COUNT; i += 8)
@@ -108,8 +104,8 @@ __device__ __forceinline__ void soften(float *row, fa1_row &state, int visible, 
 /* o = old * o + new * (p v), for the warp's 16 rows. Fragments of one type hold the same elements in the same places,
  * so a product by elements needs no knowledge of the layout. */
 template <typename TILE>
-__device__ __forceinline__ void multiply_values(typename TILE::accumulator (&o)[TILE::D / 16], const float *rows,
-                                                const typename TILE::T *v)
+__device__ __forceinline__ void output_pv(typename TILE::accumulator (&o)[TILE::D / 16], const float *rows,
+                                          const typename TILE::T *v)
 {
     typename TILE::accumulator old_factor, new_factor;
     typename TILE::left weights[TILE::KEYS / 16];
@@ -166,7 +162,7 @@ template <typename TILE> __global__ void __launch_bounds__(TILE::THREADS, TILE::
     const T *k = (const T *)args.k + k_offset, *v = (const T *)args.v + k_offset;
     fa_copy_rows<FA1_ROWS, D, THREADS>(shared.q, (const T *)args.q + q_offset, block_row, args.S);
 
-    fa1_row state = { -CUDART_INF_F, 0 };
+    softmax_row state = { -CUDART_INF_F, 0 };
     typename TILE::accumulator o[D / 16];
 #pragma unroll
     for (int d = 0; d < D / 16; d++)
@@ -176,11 +172,11 @@ template <typename TILE> __global__ void __launch_bounds__(TILE::THREADS, TILE::
         fa_copy_rows<KEYS, D, THREADS>(shared.k, k, first, args.Skv);
         fa_copy_rows<KEYS, D, THREADS>(shared.v, v, first, args.Skv);
         __syncthreads();
-        multiply_keys<TILE>(rows, shared.q + warp_row * fa_pitch<D>, shared.k);
+        scores_qk<TILE>(rows, shared.q + warp_row * fa_pitch<D>, shared.k);
         __syncwarp();
-        soften<TILE>(shared.rows + row * TILE::PITCH, state, row_keys - first, args.scale_log2);
+        softmax<TILE>(shared.rows + row * TILE::PITCH, state, row_keys - first, args.scale_log2);
         __syncwarp();
-        multiply_values<TILE>(o, rows, shared.v);
+        output_pv<TILE>(o, rows, shared.v);
     }
     const int64_t first_row = block_row + warp_row;
     store<TILE>((T *)args.o + q_offset + first_row * D, o, rows, args.S - (int)first_row);
@@ -209,21 +205,4 @@ template <typename T> static const void *find(int D)
 extern "C" const void *fa1_kernel_find(int D, bool bf16)
 {
     return bf16 ? find<__nv_bfloat16>(D) : find<__half>(D);
-}
-
-extern "C" int fa1_kernel_check(const void *kernel)
-{
-    cudaFuncAttributes attributes;
-    cudaError_t status = cudaFuncGetAttributes(&attributes, kernel);
-    (void)cudaGetLastError(); /* reported here, so not again by the next launch */
-    return status;
-}
-
-extern "C" int fa1_kernel_launch(const void *kernel, fa1_args args, void *stream)
-{
-    void *list[] = { &args };
-    dim3 blocks((unsigned)args.tiles * (unsigned)args.heads), threads(FA1_ROWS / 16 * 32);
-    cudaError_t status = cudaLaunchKernel(kernel, blocks, threads, list, 0, (cudaStream_t)stream);
-    cudaError_t last = cudaGetLastError();
-    return status != cudaSuccess ? status : last;
 }

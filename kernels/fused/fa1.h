@@ -15,19 +15,14 @@ struct fa1_args {
     const void *q, *k, *v;
     void *o;
     int S, Skv;
-    int heads; /* B * H */
-    int group; /* query heads for each key head */
-    int tiles; /* row tiles of one head */
+    int heads, group; /* B * H; query heads for each key head */
+    int tiles;        /* row tiles of one head */
     bool causal;
     float scale_log2; /* scale * log2(e): the softmax works in powers of two */
 };
 
-/* The kernel for D 64 or 128; else NULL. */
+/* The kernel for D 64 or 128; else NULL. A block has two threads a row. */
 const void *fa1_kernel_find(int D, bool bf16);
-
-/* Both return a cudaError_t. Is there code for this device? Enqueue on a cudaStream_t. */
-int fa1_kernel_check(const void *kernel);
-int fa1_kernel_launch(const void *kernel, struct fa1_args args, void *stream);
 
 #ifdef __cplusplus
 }

@@ -11,7 +11,7 @@
  * in shared memory, and no tensor core is used.
  * - A causal mask saves the scores that are hidden from a whole warp, and no product with v.
  *
- * Another tile: a line at the end, one in fa_v3.h, fa_v3.c, sdpa.h, no_cuda.c and suites/fa_s512.c.
+ * Another tile: a line at the end, one in fa_v3.h, fa_v3.c, kernels/meson.build and suites/fa_s512.c.
  */
 #include <cuda_fp16.h>
 #include <math_constants.h>
@@ -38,10 +38,10 @@ template <int ROWS, int COLS> struct fa_v3_thread {
 
 /* scores and hidden of query row i, keys first .. first + COLS; returns the largest score */
 template <int ROWS, int COLS>
-__device__ __forceinline__ float score_keys(fa_v3_thread<ROWS, COLS> &my, const fa_v3_args &args, const __half *q,
-                                            const __half *k, int i, int first)
+__device__ __forceinline__ float scores_qk(fa_v3_thread<ROWS, COLS> &my, const fa_v3_args &args, const __half *q,
+                                           const __half *k, int i, int first)
 {
-    float largest = -CUDART_INF_F;
+    float row_max = -CUDART_INF_F;
 #pragma unroll 1
     for (int j = 0; j < COLS; j++)
         my.hidden[j] = first + j >= args.Skv || (args.causal && first + j > i);
@@ -53,15 +53,15 @@ __device__ __forceinline__ float score_keys(fa_v3_thread<ROWS, COLS> &my, const 
             for (int d = 0; d < D; d++)
                 sum += __half2float(q[(int64_t)i * D + d]) * __half2float(k[(int64_t)(first + j) * D + d]);
         my.scores[j] = my.hidden[j] ? -CUDART_INF_F : sum * args.scale_log2;
-        largest = fmaxf(largest, my.scores[j]);
+        row_max = fmaxf(row_max, my.scores[j]);
     }
-    return largest;
+    return row_max;
 }
 
 /* fresh = weights v */
 template <int ROWS, int COLS>
-__device__ __forceinline__ void weigh_values(fa_v3_thread<ROWS, COLS> &my, const fa_v3_args &args, const __half *v,
-                                             int first)
+__device__ __forceinline__ void output_pv(fa_v3_thread<ROWS, COLS> &my, const fa_v3_args &args, const __half *v,
+                                          int first)
 {
 #pragma unroll 1
     for (int d = 0; d < D; d++)
@@ -76,7 +76,7 @@ __device__ __forceinline__ void weigh_values(fa_v3_thread<ROWS, COLS> &my, const
 template <int ROWS, int COLS> __device__ __forceinline__ void attend(const fa_v3_args &args)
 {
     using thread = fa_v3_thread<ROWS, COLS>;
-    __shared__ float largest[ROWS], total[ROWS];
+    __shared__ float row_max[ROWS], row_sum[ROWS];
     thread my;
     if (threadIdx.x >= ROW_THREADS)
         return;
@@ -88,8 +88,8 @@ template <int ROWS, int COLS> __device__ __forceinline__ void attend(const fa_v3
 
 #pragma unroll 1
     for (int own = 0, row = threadIdx.x; row < rows; own++, row += ROW_THREADS) {
-        largest[row] = -CUDART_INF_F;
-        total[row] = 0;
+        row_max[row] = -CUDART_INF_F;
+        row_sum[row] = 0;
 #pragma unroll 1
         for (int d = 0; d < D; d++)
             my.o[own][d] = 0;
@@ -98,25 +98,25 @@ template <int ROWS, int COLS> __device__ __forceinline__ void attend(const fa_v3
     for (int first = 0; first < args.Skv; first += COLS)
 #pragma unroll 1
         for (int own = 0, row = threadIdx.x; row < rows; own++, row += ROW_THREADS) {
-            float top = fmaxf(largest[row], score_keys(my, args, q, k, blockIdx.x * ROWS + row, first));
-            float keep = exp2f(largest[row] - top), sum = 0; /* top is finite: every row sees key 0 */
+            float new_max = fmaxf(row_max[row], scores_qk(my, args, q, k, blockIdx.x * ROWS + row, first));
+            float rescale = exp2f(row_max[row] - new_max), tile_sum = 0; /* finite: every row sees key 0 */
 #pragma unroll 1
             for (int j = 0; j < COLS; j++) {
-                my.weights[j] = exp2f(my.scores[j] - top);
-                sum += my.weights[j];
+                my.weights[j] = exp2f(my.scores[j] - new_max);
+                tile_sum += my.weights[j];
             }
-            weigh_values(my, args, v, first);
+            output_pv(my, args, v, first);
 #pragma unroll 1
             for (int d = 0; d < D; d++)
-                my.o[own][d] = my.o[own][d] * keep + my.fresh[d];
-            largest[row] = top;
-            total[row] = total[row] * keep + sum;
+                my.o[own][d] = my.o[own][d] * rescale + my.fresh[d];
+            row_max[row] = new_max;
+            row_sum[row] = row_sum[row] * rescale + tile_sum;
         }
 #pragma unroll 1
     for (int own = 0, row = threadIdx.x; row < rows; own++, row += ROW_THREADS)
 #pragma unroll 1
         for (int d = 0; d < D; d++)
-            o[((int64_t)blockIdx.x * ROWS + row) * D + d] = __float2half(my.o[own][d] / total[row]);
+            o[((int64_t)blockIdx.x * ROWS + row) * D + d] = __float2half(my.o[own][d] / row_sum[row]);
 }
 
 #define FA_V3(rows, cols)                                                                                              \

@@ -14,6 +14,7 @@
 
 #include "fused/fa_rows.cuh"
 #include "fused/fa_v3.h"
+#include "op/softmax_row.cuh"
 
 #define D FA_V3_D
 #define ROWS 32
@@ -23,7 +24,7 @@
 #define VALUE_PITCH fa_pitch<D>
 #define P_PITCH fa_pitch<KEYS>
 #define SCORE_PITCH (KEYS + 4)
-#define KEEP_PITCH (16 + 4)
+#define RESCALE_PITCH (16 + 4)
 #define O_PITCH (D + 4)
 
 using namespace nvcuda;
@@ -37,11 +38,11 @@ struct shared_tiles {
         float o[ROWS * O_PITCH]; /* after the last step */
     };
     __half p[ROWS * P_PITCH];
-    float keep[ROWS * KEEP_PITCH]; /* a row's factor for earlier sums, 16 times: an accumulator's worth of columns */
+    float rescale[ROWS * RESCALE_PITCH]; /* of a row, 16 times: an accumulator's worth of columns */
 };
 
 /* scores = q k^T: warp w has rows w / 2 * 16 … and keys w % 2 * 32 … + 31 */
-__device__ __forceinline__ void multiply_keys(shared_tiles &tiles, int warp)
+__device__ __forceinline__ void scores_qk(shared_tiles &tiles, int warp)
 {
     const int row = warp / 2 * 16, key = warp % 2 * 32;
     accumulator scores[2];
@@ -64,53 +65,43 @@ __device__ __forceinline__ void multiply_keys(shared_tiles &tiles, int warp)
                                 wmma::mem_row_major);
 }
 
-/* A row belongs to four neighbouring lanes. */
-struct softmax_row {
-    float largest, total;
-};
-
-/* scores -> p and keep; `visible` keys of the tile count. At least one does in the first tile, so `largest` is finite.
- */
-__device__ __forceinline__ void soften(shared_tiles &tiles, softmax_row &state, int visible, float scale_log2)
+/* scores -> p and rescale, of a row by four neighbouring lanes; `visible` keys of the tile count. At least one does in
+ * the first tile, so `row_max` is finite. */
+__device__ __forceinline__ void softmax(shared_tiles &tiles, softmax_row &state, int visible, float scale_log2)
 {
     const int row = threadIdx.x / 4, first = threadIdx.x % 4 * 16;
-    float s[16], largest = state.largest, total = 0;
+    float s[16], row_max = state.row_max, tile_sum = 0;
 #pragma unroll
     for (int i = 0; i < 16; i++) {
         s[i] = first + i < visible ? tiles.scores[row * SCORE_PITCH + first + i] * scale_log2 : -CUDART_INF_F;
-        largest = fmaxf(largest, s[i]);
+        row_max = fmaxf(row_max, s[i]);
     }
-    largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, 1));
-    largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, 2));
+    row_max = quad_max(row_max);
 #pragma unroll
     for (int i = 0; i < 16; i++) {
-        s[i] = exp2f(s[i] - largest);
-        total += s[i];
+        s[i] = exp2f(s[i] - row_max);
+        tile_sum += s[i];
     }
     fa_store_8(tiles.p + row * P_PITCH + first, s);
     fa_store_8(tiles.p + row * P_PITCH + first + 8, s + 8);
-    total += __shfl_xor_sync(~0u, total, 1);
-    total += __shfl_xor_sync(~0u, total, 2);
-    const float keep = exp2f(state.largest - largest);
+    const float rescale = softmax_row_add(state, row_max, quad_sum(tile_sum));
 #pragma unroll
     for (int i = 0; i < 4; i++)
-        tiles.keep[row * KEEP_PITCH + threadIdx.x % 4 * 4 + i] = keep;
-    state.total = state.total * keep + total;
-    state.largest = largest;
+        tiles.rescale[row * RESCALE_PITCH + threadIdx.x % 4 * 4 + i] = rescale;
 }
 
-/* o = keep * o + p v: warp w has rows w / 2 * 16 … and dims w % 2 * 32 … + 31. Fragments of one type hold the same
+/* o = rescale * o + p v: warp w has rows w / 2 * 16 … and dims w % 2 * 32 … + 31. Fragments of one type hold the same
  * elements in the same places, so a product by elements needs no knowledge of the layout. */
-__device__ __forceinline__ void multiply_values(const shared_tiles &tiles, accumulator (&o)[2], int warp)
+__device__ __forceinline__ void output_pv(const shared_tiles &tiles, accumulator (&o)[2], int warp)
 {
     const int row = warp / 2 * 16, dim = warp % 2 * 32;
-    accumulator keep;
-    wmma::load_matrix_sync(keep, tiles.keep + row * KEEP_PITCH, KEEP_PITCH, wmma::mem_row_major);
+    accumulator rescale;
+    wmma::load_matrix_sync(rescale, tiles.rescale + row * RESCALE_PITCH, RESCALE_PITCH, wmma::mem_row_major);
 #pragma unroll
     for (int half = 0; half < 2; half++)
 #pragma unroll
-        for (int i = 0; i < keep.num_elements; i++)
-            o[half].x[i] *= keep.x[i];
+        for (int i = 0; i < rescale.num_elements; i++)
+            o[half].x[i] *= rescale.x[i];
 #pragma unroll
     for (int key = 0; key < KEYS; key += 16) {
         left p;
@@ -166,13 +157,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, 4) fa_v3_repaired_kernel(c
         fa_copy_rows<KEYS, D, THREADS>(tiles.k, k, first, args.Skv);
         fa_copy_rows<KEYS, D, THREADS>(tiles.v, v, first, args.Skv);
         __syncthreads();
-        multiply_keys(tiles, warp);
+        scores_qk(tiles, warp);
         __syncthreads();
-        soften(tiles, state, row_keys - first, args.scale_log2);
+        softmax(tiles, state, row_keys - first, args.scale_log2);
         __syncthreads();
-        multiply_values(tiles, o, warp);
+        output_pv(tiles, o, warp);
     }
-    store((__half *)args.o + q_offset + (int64_t)block_row * D, o, tiles, warp, args.S - block_row, 1 / state.total);
+    store((__half *)args.o + q_offset + (int64_t)block_row * D, o, tiles, warp, args.S - block_row, 1 / state.row_sum);
 }
 
 extern "C" const void *fa_v3_find_repaired(void)

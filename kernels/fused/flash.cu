@@ -13,6 +13,7 @@
 #include <math_constants.h>
 
 #include "fused/flash.h"
+#include "op/softmax_row.cuh"
 
 template <int D_, int WARPS_, int STRIPS_, int GROUPS_, int COLS_, bool KEEP_Q_, int BLOCKS_> struct flash_tile {
     static constexpr int D = D_;           /* head dimension */
@@ -131,19 +132,6 @@ __device__ __forceinline__ int same_in_warp(int x)
     return __shfl_sync(~0u, x, 0);
 }
 
-/* A row of accumulators lies in four neighbouring lanes. */
-__device__ __forceinline__ float quad_max(float x)
-{
-    x = fmaxf(x, __shfl_xor_sync(~0u, x, 1));
-    return fmaxf(x, __shfl_xor_sync(~0u, x, 2));
-}
-
-__device__ __forceinline__ float quad_sum(float x)
-{
-    x += __shfl_xor_sync(~0u, x, 1);
-    return x + __shfl_xor_sync(~0u, x, 2);
-}
-
 /* ---- steps of the kernel ------------------------------------------------------------------------------------ */
 
 /* Where a row's 16-byte pieces lie in shared memory, so that eight lanes that read one piece of eight rows touch every
@@ -190,6 +178,15 @@ __device__ __forceinline__ void copy_rows(uint32_t shared, const void *base, int
         copy_pieces<TILE, ROWS, PIECES - REST, REST>(shared, base, offset, first, end);
 }
 
+/* K and V of the step whose first key is `first`. */
+template <typename TILE>
+__device__ __forceinline__ void copy_keys(uint32_t stage, const flash_args &args, int64_t k_offset, int first)
+{
+    copy_rows<TILE, TILE::KEYS>(stage, args.k, k_offset, first, args.Skv);
+    copy_rows<TILE, TILE::KEYS>(stage + TILE::HALF_BYTES, args.v, k_offset, first, args.Skv);
+    copies_commit();
+}
+
 /* Fragments of Q: rows of all strips, dims k*16 .. k*16+15. `address` is that of the lane, for k = 0. */
 template <typename TILE> __device__ __forceinline__ void load_q(uint32_t (&q)[TILE::STRIPS][4], uint32_t address, int k)
 {
@@ -198,11 +195,28 @@ template <typename TILE> __device__ __forceinline__ void load_q(uint32_t (&q)[TI
         load_matrices(q[strip], further<TILE>(address, k * 2) + strip * 16 * TILE::PITCH);
 }
 
+/* Ends when the step's keys are here, and those of the next one are on their way. */
+template <typename TILE>
+__device__ __forceinline__ void
+begin_step(uint32_t stages, const flash_args &args, int64_t k_offset, int step, int steps,
+           uint32_t (&kept)[TILE::KEEP_Q ? TILE::D / 16 : 1][TILE::STRIPS][4], uint32_t q_address)
+{
+    copies_wait();
+    __syncthreads(); /* everyone is done with the step before */
+    if (step + 1 < steps)
+        copy_keys<TILE>(stages + ((step + 1) & 1) * TILE::STAGE_BYTES, args, k_offset, (step + 1) * TILE::KEYS);
+    if (TILE::KEEP_Q && step == 0) {
+#pragma unroll
+        for (int k = 0; k < (TILE::KEEP_Q ? TILE::D / 16 : 1); k++)
+            load_q<TILE>(kept[k], q_address, k);
+    }
+}
+
 /* s[rows, COLS] = Q K^T */
 template <typename T, typename TILE>
-__device__ __forceinline__ void scores(float (&s)[TILE::STRIPS][TILE::COLS / 8][4],
-                                       const uint32_t (&kept)[TILE::KEEP_Q ? TILE::D / 16 : 1][TILE::STRIPS][4],
-                                       uint32_t q_address, uint32_t k_address)
+__device__ __forceinline__ void scores_qk(float (&s)[TILE::STRIPS][TILE::COLS / 8][4],
+                                          const uint32_t (&kept)[TILE::KEEP_Q ? TILE::D / 16 : 1][TILE::STRIPS][4],
+                                          uint32_t q_address, uint32_t k_address)
 {
 #pragma unroll
     for (int strip = 0; strip < TILE::STRIPS; strip++)
@@ -230,11 +244,13 @@ __device__ __forceinline__ void scores(float (&s)[TILE::STRIPS][TILE::COLS / 8][
     }
 }
 
-/* Rows of a thread: strip * 16 + half * 8 + lane / 4; its columns: n * 8 + lane % 4 * 2 + {0, 1}. `left` keys are
- * left from its first column on, and its first row sees `seen` of them. */
+/* Rows of a thread: strip * 16 + half * 8 + lane / 4; its columns: n * 8 + lane % 4 * 2 + {0, 1}. `row` and
+ * `column` are its first in the head. */
 template <typename TILE>
-__device__ __forceinline__ void mask(float (&s)[TILE::STRIPS][TILE::COLS / 8][4], int left, int seen)
+__device__ __forceinline__ void mask(float (&s)[TILE::STRIPS][TILE::COLS / 8][4], const flash_args &args, int row,
+                                     int column)
 {
+    const int left = args.Skv - column, seen = args.causal ? row + 1 - column : args.Skv; /* keys, of that row */
 #pragma unroll
     for (int strip = 0; strip < TILE::STRIPS; strip++)
 #pragma unroll
@@ -247,21 +263,38 @@ __device__ __forceinline__ void mask(float (&s)[TILE::STRIPS][TILE::COLS / 8][4]
         }
 }
 
-/* A row's probabilities are 2^(s * scale - top), its sum is over this thread's columns only. */
+/* A row's probabilities are 2^(s * scale - row_max), its sum is over this thread's columns only. */
 template <typename TILE> struct flash_rows {
-    float top[TILE::STRIPS][2];
-    float sum[TILE::STRIPS][2];
+    float row_max[TILE::STRIPS][2];
+    float row_sum[TILE::STRIPS][2];
     float o[TILE::STRIPS][TILE::D / 8][4];
 };
 
-/* `top` may lag behind the true maximum by a factor of 2^8, which neither the dtype nor the sum minds: the rescale,
+/* Of no keys yet. */
+template <typename TILE> __device__ __forceinline__ flash_rows<TILE> no_rows()
+{
+    flash_rows<TILE> rows;
+#pragma unroll
+    for (int strip = 0; strip < TILE::STRIPS; strip++) {
+        rows.row_max[strip][0] = rows.row_max[strip][1] = -FLT_MAX; /* finite: differences of two stay numbers */
+        rows.row_sum[strip][0] = rows.row_sum[strip][1] = 0;
+#pragma unroll
+        for (int n = 0; n < TILE::D / 8; n++)
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                rows.o[strip][n][i] = 0;
+    }
+    return rows;
+}
+
+/* `row_max` may lag behind the true maximum by a factor of 2^8, which neither the dtype nor the sum minds: the rescale,
  * and the shuffles that find the maximum, then happen in the first step and hardly ever after. */
 template <typename TILE>
-__device__ __forceinline__ void raise_top(flash_rows<TILE> &rows, const float (&s)[TILE::STRIPS][TILE::COLS / 8][4],
+__device__ __forceinline__ void raise_max(flash_rows<TILE> &rows, const float (&s)[TILE::STRIPS][TILE::COLS / 8][4],
                                           float scale_log2)
 {
     constexpr float SLACK = 8;
-    float top[TILE::STRIPS][2];
+    float row_max[TILE::STRIPS][2];
     bool grown = false;
 #pragma unroll
     for (int strip = 0; strip < TILE::STRIPS; strip++)
@@ -271,8 +304,8 @@ __device__ __forceinline__ void raise_top(flash_rows<TILE> &rows, const float (&
 #pragma unroll
             for (int n = 1; n < TILE::COLS / 8; n++)
                 max = fmaxf(max, fmaxf(s[strip][n][half * 2], s[strip][n][half * 2 + 1]));
-            top[strip][half] = max * scale_log2;
-            grown |= top[strip][half] > rows.top[strip][half] + SLACK;
+            row_max[strip][half] = max * scale_log2;
+            grown |= row_max[strip][half] > rows.row_max[strip][half] + SLACK;
         }
     if (!__any_sync(~0u, grown))
         return;
@@ -280,22 +313,22 @@ __device__ __forceinline__ void raise_top(flash_rows<TILE> &rows, const float (&
     for (int strip = 0; strip < TILE::STRIPS; strip++)
 #pragma unroll
         for (int half = 0; half < 2; half++) {
-            float raised = fmaxf(quad_max(top[strip][half]), rows.top[strip][half]);
-            float factor = power_of_two(rows.top[strip][half] - raised);
-            rows.top[strip][half] = raised;
-            rows.sum[strip][half] *= factor;
+            float raised = fmaxf(quad_max(row_max[strip][half]), rows.row_max[strip][half]);
+            float rescale = power_of_two(rows.row_max[strip][half] - raised);
+            rows.row_max[strip][half] = raised;
+            rows.row_sum[strip][half] *= rescale;
 #pragma unroll
             for (int n = 0; n < TILE::D / 8; n++) {
-                rows.o[strip][n][half * 2] *= factor;
-                rows.o[strip][n][half * 2 + 1] *= factor;
+                rows.o[strip][n][half * 2] *= rescale;
+                rows.o[strip][n][half * 2 + 1] *= rescale;
             }
         }
 }
 
 /* o[rows, D] += P V, 16 keys at a time: the accumulators of the scores are, once packed, the A operand. */
 template <typename T, typename TILE>
-__device__ __forceinline__ void output_add(flash_rows<TILE> &rows, const float (&s)[TILE::STRIPS][TILE::COLS / 8][4],
-                                           uint32_t v_address, float scale_log2)
+__device__ __forceinline__ void output_pv(flash_rows<TILE> &rows, const float (&s)[TILE::STRIPS][TILE::COLS / 8][4],
+                                          uint32_t v_address, float scale_log2)
 {
 #pragma unroll
     for (int k = 0; k < TILE::COLS / 16; k++) {
@@ -305,9 +338,9 @@ __device__ __forceinline__ void output_add(flash_rows<TILE> &rows, const float (
 #pragma unroll
             for (int i = 0; i < 4; i++) {
                 const float *pair = &s[strip][k * 2 + (i >> 1)][(i & 1) * 2];
-                float low = power_of_two(fmaf(pair[0], scale_log2, -rows.top[strip][i & 1]));
-                float high = power_of_two(fmaf(pair[1], scale_log2, -rows.top[strip][i & 1]));
-                rows.sum[strip][i & 1] += low + high;
+                float low = power_of_two(fmaf(pair[0], scale_log2, -rows.row_max[strip][i & 1]));
+                float high = power_of_two(fmaf(pair[1], scale_log2, -rows.row_max[strip][i & 1]));
+                rows.row_sum[strip][i & 1] += low + high;
                 p[strip][i] = pack<T>(low, high);
             }
 #pragma unroll
@@ -337,8 +370,8 @@ template <typename TILE> __device__ __forceinline__ void join_groups(flash_rows<
         for (int strip = 0; strip < TILE::STRIPS; strip++)
 #pragma unroll
             for (int half = 0; half < 2; half++) {
-                *words = rows.top[strip][half], words += THREADS;
-                *words = rows.sum[strip][half], words += THREADS;
+                *words = rows.row_max[strip][half], words += THREADS;
+                *words = rows.row_sum[strip][half], words += THREADS;
 #pragma unroll
                 for (int n = 0; n < TILE::D / 4; n++)
                     *words = rows.o[strip][n / 2][half * 2 + n % 2], words += THREADS;
@@ -354,10 +387,10 @@ template <typename TILE> __device__ __forceinline__ void join_groups(flash_rows<
         for (int strip = 0; strip < TILE::STRIPS; strip++)
 #pragma unroll
             for (int half = 0; half < 2; half++) {
-                float top = fmaxf(rows.top[strip][half], words[0]);
-                float own = power_of_two(rows.top[strip][half] - top), its = power_of_two(words[0] - top);
-                rows.top[strip][half] = top;
-                rows.sum[strip][half] = rows.sum[strip][half] * own + words[THREADS] * its;
+                float row_max = fmaxf(rows.row_max[strip][half], words[0]);
+                float own = power_of_two(rows.row_max[strip][half] - row_max), its = power_of_two(words[0] - row_max);
+                rows.row_max[strip][half] = row_max;
+                rows.row_sum[strip][half] = rows.row_sum[strip][half] * own + words[THREADS] * its;
                 words += 2 * THREADS;
 #pragma unroll
                 for (int n = 0; n < TILE::D / 4; n++) {
@@ -368,8 +401,8 @@ template <typename TILE> __device__ __forceinline__ void join_groups(flash_rows<
     }
 }
 
-/* o[first .. first + strips * 16, :] = rows / sum, through the warp's own rows of Q in shared memory, so that global
- * memory gets whole rows. */
+/* o[first .. first + strips * 16, :] = rows / row_sum, through the warp's own rows of Q in shared memory, so that
+ * global memory gets whole rows. */
 template <typename T, typename TILE>
 __device__ __forceinline__ void store(flash_rows<TILE> &rows, unsigned char *shared, char *o, int count)
 {
@@ -379,8 +412,8 @@ __device__ __forceinline__ void store(flash_rows<TILE> &rows, unsigned char *sha
     for (int strip = 0; strip < TILE::STRIPS; strip++)
 #pragma unroll
         for (int half = 0; half < 2; half++) {
-            float sum = quad_sum(rows.sum[strip][half]);
-            float factor = sum == 0 ? 0 : 1 / sum; /* a row that sees no key gives zeros */
+            float row_sum = quad_sum(rows.row_sum[strip][half]);
+            float factor = row_sum == 0 ? 0 : 1 / row_sum; /* a row that sees no key gives zeros */
             int row = strip * 16 + half * 8 + lane / 4;
 #pragma unroll
             for (int n = 0; n < TILE::D / 8; n++)
@@ -396,15 +429,15 @@ __device__ __forceinline__ void store(flash_rows<TILE> &rows, unsigned char *sha
     }
 }
 
-/* Which tile of which head: chunks of heads one after another, within a chunk tile by tile over all its heads, the
- * last rows first, because with a causal mask they have the most keys. */
-__device__ __forceinline__ void find_work(const flash_args &args, int *ret_head, int *ret_tile)
+/* Returns the tile, and of which head: chunks of heads one after another, within a chunk tile by tile over all its
+ * heads, the last rows first, because with a causal mask they have the most keys. */
+__device__ __forceinline__ int find_work(const flash_args &args, int *ret_head)
 {
     int chunk = blockIdx.x / (args.head_chunk * args.tiles);
     int i = blockIdx.x - chunk * args.head_chunk * args.tiles;
     int heads = min(args.head_chunk, args.heads - chunk * args.head_chunk);
     *ret_head = same_in_warp(chunk * args.head_chunk + i % heads);
-    *ret_tile = same_in_warp(args.tiles - 1 - i / heads);
+    return same_in_warp(args.tiles - 1 - i / heads);
 }
 
 template <typename T, typename TILE>
@@ -414,71 +447,38 @@ __global__ void __launch_bounds__(TILE::THREADS, TILE::BLOCKS) flash_kernel(cons
     const uint32_t q_shared = (uint32_t)__cvta_generic_to_shared(shared), stages = q_shared + TILE::Q_BYTES;
     const int lane = threadIdx.x % 32, warp_of_block = same_in_warp(threadIdx.x / 32);
     const int warp = warp_of_block % TILE::WARPS, group = warp_of_block / TILE::WARPS;
-
-    int head, tile;
-    find_work(args, &head, &tile);
-    const int block_row = tile * TILE::ROWS, warp_row = block_row + warp * TILE::STRIPS * 16;
-    const int warp_end = warp_row + TILE::STRIPS * 16;
+    int head;
+    const int block_row = find_work(args, &head) * TILE::ROWS, warp_row = block_row + warp * TILE::STRIPS * 16;
     const int block_keys = args.causal ? min(args.Skv, block_row + TILE::ROWS) : args.Skv;
-    const int warp_keys = args.causal ? min(args.Skv, warp_end) : args.Skv;      /* seen by any row of the warp */
-    const int warp_clear = args.causal ? min(args.Skv, warp_row + 1) : args.Skv; /* seen by every row */
+    const int warp_keys = args.causal ? min(args.Skv, warp_row + TILE::STRIPS * 16) : args.Skv; /* seen by any row */
+    const int warp_clear = args.causal ? min(args.Skv, warp_row + 1) : args.Skv;                /* seen by every row */
     const int steps = (block_keys + TILE::KEYS - 1) / TILE::KEYS;
 
     /* seek to q[b, h, 0, :] and o[b, h, 0, :], to k[b, h / group, 0, :] and v[b, h / group, 0, :] */
     const int64_t q_offset = (int64_t)head * args.S * TILE::ROW_BYTES;
     const int64_t k_offset = (int64_t)(head / args.group) * args.Skv * TILE::ROW_BYTES;
     copy_rows<TILE, TILE::ROWS>(q_shared, args.q, q_offset, block_row, args.S);
-    copy_rows<TILE, TILE::KEYS>(stages, args.k, k_offset, 0, args.Skv);
-    copy_rows<TILE, TILE::KEYS>(stages + TILE::HALF_BYTES, args.v, k_offset, 0, args.Skv);
-    copies_commit();
+    copy_keys<TILE>(stages, args, k_offset, 0);
 
     /* Addresses of this lane's rows for ldmatrix; other pieces of the same row are `further`. */
     const uint32_t q_address = q_shared + place<TILE>(warp * TILE::STRIPS * 16 + lane % 16, lane / 16);
     const uint32_t k_lane = place<TILE>(group * TILE::COLS + lane % 8 + lane / 16 * 8, lane / 8 % 2);
     const uint32_t v_lane = place<TILE>(group * TILE::COLS + lane % 16, lane / 16) + TILE::HALF_BYTES;
-
-    flash_rows<TILE> rows;
-#pragma unroll
-    for (int strip = 0; strip < TILE::STRIPS; strip++) {
-        rows.top[strip][0] = rows.top[strip][1] = -FLT_MAX; /* finite: differences of two stay numbers */
-        rows.sum[strip][0] = rows.sum[strip][1] = 0;
-#pragma unroll
-        for (int n = 0; n < TILE::D / 8; n++)
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-                rows.o[strip][n][i] = 0;
-    }
-
+    flash_rows<TILE> rows = no_rows<TILE>();
     uint32_t q_kept[TILE::KEEP_Q ? TILE::D / 16 : 1][TILE::STRIPS][4];
     for (int step = 0; step < steps; step++) {
-        copies_wait();
-        __syncthreads(); /* this step's keys are here, and everyone is done with those of the step before */
-        if (step + 1 < steps) {
-            uint32_t stage = stages + ((step + 1) & 1) * TILE::STAGE_BYTES;
-            copy_rows<TILE, TILE::KEYS>(stage, args.k, k_offset, (step + 1) * TILE::KEYS, args.Skv);
-            copy_rows<TILE, TILE::KEYS>(stage + TILE::HALF_BYTES, args.v, k_offset, (step + 1) * TILE::KEYS, args.Skv);
-            copies_commit();
-        }
-        if (TILE::KEEP_Q && step == 0) {
-#pragma unroll
-            for (int i = 0; i < (TILE::KEEP_Q ? TILE::D / 16 : 1); i++)
-                load_q<TILE>(q_kept[i], q_address, i);
-        }
+        begin_step<TILE>(stages, args, k_offset, step, steps, q_kept, q_address);
         const int first_key = step * TILE::KEYS + group * TILE::COLS;
         if (first_key >= warp_keys)
             continue;
-
         const uint32_t stage = stages + (step & 1) * TILE::STAGE_BYTES;
         float s[TILE::STRIPS][TILE::COLS / 8][4];
-        scores<T, TILE>(s, q_kept, forget_origin(q_address), stage + forget_origin(k_lane));
-        if (first_key + TILE::COLS > warp_clear) {
-            int column = first_key + lane % 4 * 2, row = warp_row + lane / 4;
-            mask<TILE>(s, args.Skv - column, args.causal ? row + 1 - column : args.Skv);
-        }
-        raise_top<TILE>(rows, s, args.scale_log2);
-        output_add<T, TILE>(rows, s, stage + forget_origin(v_lane), args.scale_log2);
+        scores_qk<T, TILE>(s, q_kept, forget_origin(q_address), stage + forget_origin(k_lane));
+        if (first_key + TILE::COLS > warp_clear)
+            mask<TILE>(s, args, warp_row + lane / 4, first_key + lane % 4 * 2);
+        raise_max<TILE>(rows, s, args.scale_log2);
+        output_pv<T, TILE>(rows, s, stage + forget_origin(v_lane), args.scale_log2);
     }
-
     if (TILE::GROUPS > 1)
         join_groups<TILE>(rows, (float *)(shared + TILE::Q_BYTES), group);
     if (group == 0)
@@ -549,22 +549,4 @@ extern "C" flash_kernel_info flash_kernel_find(flash_tile_id tile, int D, bool b
     default:
         return {};
     }
-}
-
-extern "C" int flash_kernel_prepare(const flash_kernel_info *kernel)
-{
-    cudaError_t status =
-        cudaFuncSetAttribute(kernel->function, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)kernel->shared_bytes);
-    (void)cudaGetLastError(); /* reported here, so not again by the next launch */
-    return status;
-}
-
-extern "C" int flash_kernel_launch(const flash_kernel_info *kernel, flash_args args, void *stream)
-{
-    void *list[] = { &args };
-    dim3 blocks((unsigned)args.tiles * (unsigned)args.heads), threads((unsigned)kernel->threads);
-    cudaError_t status =
-        cudaLaunchKernel(kernel->function, blocks, threads, list, kernel->shared_bytes, (cudaStream_t)stream);
-    cudaError_t last = cudaGetLastError();
-    return status != cudaSuccess ? status : last;
 }

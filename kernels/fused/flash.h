@@ -36,10 +36,6 @@ struct flash_kernel_info {
 /* The kernel of a tile for D 64, 80, 96 or 128, or one with function NULL. */
 struct flash_kernel_info flash_kernel_find(enum flash_tile_id tile, int D, bool bf16);
 
-/* Both return a cudaError_t. Allow more than 48 KB of shared memory, once; enqueue. */
-int flash_kernel_prepare(const struct flash_kernel_info *kernel);
-int flash_kernel_launch(const struct flash_kernel_info *kernel, struct flash_args args, void *stream);
-
 #ifdef __cplusplus
 }
 #endif

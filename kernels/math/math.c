@@ -1,18 +1,17 @@
 /* math.c -- backend `math`: attention as three steps that leave the scores in memory: cuBLAS, our softmax, cuBLAS.
  *
  * It is the plain way to compute attention on a GPU and what fused kernels are measured against. cuBLAS is opened at
- * run time. The query heads that share a key head lie one after another, so each such group is one product with
- * group * S rows and grouped heads cost nothing extra.
+ * run time. Query heads that share a key head lie one after another, so they are one product with group * S rows, and
+ * grouped heads cost nothing extra.
  */
 #include <limits.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 
-#include "op/sdpa.h"
 #include "math/softmax.h"
+#include "op/sdpa_cuda.h"
 
 #define WORKSPACE_BYTES ((size_t)32 << 20) /* what cuBLAS recommends on sm_90; elsewhere it needs less */
 
@@ -57,7 +56,7 @@ static int supports(const kg_backend *self, const kg_device *device, const void 
 {
     (void)self;
     const struct sdpa *sdpa = problem;
-    int64_t rows = sdpa->H / sdpa_kv_heads(sdpa) * sdpa->S;
+    int64_t rows = sdpa_group(sdpa) * sdpa->S;
     if (rows > INT_MAX || pitch(sdpa) > INT_MAX || sdpa->B * sdpa->H * sdpa->S > INT_MAX)
         return kg_fail(ret_error, KG_EUNSUPPORTED, "more than 2^31 rows or keys");
     double bytes = (double)score_count(sdpa) * (double)(4 + kg_dtype_bytes(sdpa_tensor_dtype(sdpa)));
@@ -133,12 +132,6 @@ static void library_close(const kg_backend *self, void *library)
     free(cublas);
 }
 
-static void release(const kg_backend *self, void *state)
-{
-    (void)self;
-    free(state);
-}
-
 static size_t scores_bytes(const struct sdpa *problem)
 {
     return ((size_t)score_count(problem) * 4 + 255) / 256 * 256;
@@ -184,35 +177,44 @@ static cudaDataType cuda_type(enum kg_dtype dtype)
     return dtype == KG_F32 ? CUDA_R_32F : dtype == KG_F16 ? CUDA_R_16F : CUDA_R_16BF;
 }
 
-/* cuBLAS counts columns first, so every product below is written transposed: C^T = B^T A^T. */
-static cublasStatus_t multiply(const struct math_state *math, const kg_tensor *tensors, const struct scratch *scratch)
+/* The query heads that share a key head are one product of `rows` rows. cuBLAS counts columns first, so what it is
+ * asked for is the transposed product: C^T = B^T A^T. */
+struct product {
+    int rows, keys, D, pitch, batch;
+    cudaDataType type;
+};
+
+static struct product product_of(const struct math_state *math)
 {
-    const struct sdpa *problem = math->problem;
-    const struct cublas *cublas = math->cublas;
-    const float one = 1, zero = 0;
-    const int keys = (int)sdpa_kv_length(problem), D = (int)problem->D;
-    const int rows = (int)(problem->H / sdpa_kv_heads(problem) * problem->S); /* that share a key head */
-    const int batch = (int)(problem->B * sdpa_kv_heads(problem)), ld = (int)math->pitch;
-    const cudaDataType type = cuda_type(sdpa_tensor_dtype(problem));
-    /* scores[rows, keys] = Q[rows, D] K[keys, D]^T */
-    return cublas->gemm(cublas->handle, CUBLAS_OP_T, CUBLAS_OP_N, keys, rows, D, &one, tensors[SDPA_K].data, type, D,
-                        (long long)keys * D, tensors[SDPA_Q].data, type, D, (long long)rows * D, &zero, scratch->scores,
-                        CUDA_R_32F, ld, (long long)rows * ld, batch, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+    const struct sdpa *p = math->problem;
+    return (struct product){ .rows = (int)(sdpa_group(p) * p->S),
+                             .keys = (int)sdpa_kv_length(p),
+                             .D = (int)p->D,
+                             .pitch = (int)math->pitch,
+                             .batch = (int)(p->B * sdpa_kv_heads(p)),
+                             .type = cuda_type(sdpa_tensor_dtype(p)) };
 }
 
-static cublasStatus_t weigh(const struct math_state *math, const kg_tensor *tensors, const struct scratch *scratch)
+/* scores[rows, keys] = Q[rows, D] K[keys, D]^T */
+static cublasStatus_t scores_qk(const struct math_state *math, const kg_tensor *tensors, const struct scratch *scratch)
 {
-    const struct sdpa *problem = math->problem;
-    const struct cublas *cublas = math->cublas;
+    const struct product of = product_of(math);
     const float one = 1, zero = 0;
-    const int keys = (int)sdpa_kv_length(problem), D = (int)problem->D;
-    const int rows = (int)(problem->H / sdpa_kv_heads(problem) * problem->S);
-    const int batch = (int)(problem->B * sdpa_kv_heads(problem)), ld = (int)math->pitch;
-    const cudaDataType type = cuda_type(sdpa_tensor_dtype(problem));
-    /* O[rows, D] = P[rows, keys] V[keys, D] */
-    return cublas->gemm(cublas->handle, CUBLAS_OP_N, CUBLAS_OP_N, D, rows, keys, &one, tensors[SDPA_V].data, type, D,
-                        (long long)keys * D, scratch->p, type, ld, (long long)rows * ld, &zero, tensors[SDPA_O].data,
-                        type, D, (long long)rows * D, batch, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+    return math->cublas->gemm(math->cublas->handle, CUBLAS_OP_T, CUBLAS_OP_N, of.keys, of.rows, of.D, &one,
+                              tensors[SDPA_K].data, of.type, of.D, (long long)of.keys * of.D, tensors[SDPA_Q].data,
+                              of.type, of.D, (long long)of.rows * of.D, &zero, scratch->scores, CUDA_R_32F, of.pitch,
+                              (long long)of.rows * of.pitch, of.batch, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+}
+
+/* O[rows, D] = P[rows, keys] V[keys, D] */
+static cublasStatus_t output_pv(const struct math_state *math, const kg_tensor *tensors, const struct scratch *scratch)
+{
+    const struct product of = product_of(math);
+    const float one = 1, zero = 0;
+    return math->cublas->gemm(math->cublas->handle, CUBLAS_OP_N, CUBLAS_OP_N, of.D, of.rows, of.keys, &one,
+                              tensors[SDPA_V].data, of.type, of.D, (long long)of.keys * of.D, scratch->p, of.type,
+                              of.pitch, (long long)of.rows * of.pitch, &zero, tensors[SDPA_O].data, of.type, of.D,
+                              (long long)of.rows * of.D, of.batch, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
 }
 
 static int launch(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error)
@@ -227,7 +229,7 @@ static int launch(const kg_backend *self, void *state, const kg_tensor *tensors,
     if (status == CUBLAS_STATUS_SUCCESS)
         status = cublas->set_workspace(cublas->handle, scratch.cublas, WORKSPACE_BYTES);
     if (status == CUBLAS_STATUS_SUCCESS)
-        status = multiply(math, tensors, &scratch);
+        status = scores_qk(math, tensors, &scratch);
     if (status != CUBLAS_STATUS_SUCCESS)
         return kg_fail(ret_error, KG_EDEVICE, "cuBLAS, Q K^T: %s", cublas->status_string(status));
 
@@ -239,13 +241,13 @@ static int launch(const kg_backend *self, void *state, const kg_tensor *tensors,
         .S = (int)problem->S,
         .Skv = (int)sdpa_kv_length(problem),
         .causal = problem->causal,
-        .scale_log2 = (float)(sdpa_scale(problem) * M_LOG2E),
+        .scale_log2 = sdpa_scale_log2(problem),
     };
     cudaError_t launched = (cudaError_t)softmax_launch(&softmax, (int)sdpa_tensor_dtype(problem), stream);
     if (launched != cudaSuccess)
         return kg_fail(ret_error, KG_EDEVICE, "softmax: %s", cudaGetErrorString(launched));
 
-    status = weigh(math, tensors, &scratch);
+    status = output_pv(math, tensors, &scratch);
     if (status != CUBLAS_STATUS_SUCCESS)
         return kg_fail(ret_error, KG_EDEVICE, "cuBLAS, P V: %s", cublas->status_string(status));
     return KG_OK;
@@ -261,5 +263,5 @@ const kg_backend sdpa_math = {
     .prepare = prepare,
     .workspace = workspace,
     .launch = launch,
-    .release = release,
+    .release = sdpa_cuda_release,
 };

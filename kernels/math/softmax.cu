@@ -8,25 +8,21 @@
 #include <math_constants.h>
 
 #include "math/softmax.h"
-
-/* The maximum of what was seen, and the sum of 2^(x - top) over it. */
-struct softmax_row {
-    float top, sum;
-};
+#include "op/softmax_row.cuh"
 
 __device__ __forceinline__ softmax_row join(softmax_row a, softmax_row b)
 {
-    float top = fmaxf(a.top, b.top);
-    if (top == -CUDART_INF_F)
-        return { top, 0 };
-    return { top, a.sum * exp2f(a.top - top) + b.sum * exp2f(b.top - top) };
+    float row_max = fmaxf(a.row_max, b.row_max);
+    if (row_max == -CUDART_INF_F)
+        return { row_max, 0 };
+    return { row_max, a.row_sum * exp2f(a.row_max - row_max) + b.row_sum * exp2f(b.row_max - row_max) };
 }
 
 /* Over the THREADS threads of a row; every one gets the result. */
 template <int THREADS> __device__ __forceinline__ softmax_row reduce(softmax_row row)
 {
     for (int step = 16; step > 0; step /= 2)
-        row = join(row, { __shfl_xor_sync(~0u, row.top, step), __shfl_xor_sync(~0u, row.sum, step) });
+        row = join(row, { __shfl_xor_sync(~0u, row.row_max, step), __shfl_xor_sync(~0u, row.row_sum, step) });
     if (THREADS == 32)
         return row;
     __shared__ softmax_row of_warp[THREADS / 32];
@@ -83,19 +79,19 @@ __global__ void __launch_bounds__(THREADS *ROWS) softmax_kernel(const softmax_ar
     softmax_row row = { -CUDART_INF_F, 0 };
     for (int column = first; column < visible; column += THREADS * 4) {
         float4 x = load4(scores, column, visible, args.scale_log2);
-        float top = fmaxf(fmaxf(x.x, x.y), fmaxf(x.z, x.w));
-        row = join(row, { top, exp2f(x.x - top) + exp2f(x.y - top) + exp2f(x.z - top) + exp2f(x.w - top) });
+        float max = fmaxf(fmaxf(x.x, x.y), fmaxf(x.z, x.w));
+        row = join(row, { max, exp2f(x.x - max) + exp2f(x.y - max) + exp2f(x.z - max) + exp2f(x.w - max) });
     }
     row = reduce<THREADS>(row);
 
-    float factor = row.sum == 0 ? 0 : 1 / row.sum;
-    float top = row.top == -CUDART_INF_F ? 0 : row.top; /* a row that sees no key gives zeros */
+    float factor = row.row_sum == 0 ? 0 : 1 / row.row_sum;
+    float row_max = row.row_max == -CUDART_INF_F ? 0 : row.row_max; /* a row that sees no key gives zeros */
     for (int column = first; column < args.Skv; column += THREADS * 4) {
         float4 x = make_float4(0, 0, 0, 0);
         if (column < visible) {
             x = load4(scores, column, visible, args.scale_log2);
-            x = make_float4(exp2f(x.x - top) * factor, exp2f(x.y - top) * factor, exp2f(x.z - top) * factor,
-                            exp2f(x.w - top) * factor);
+            x = make_float4(exp2f(x.x - row_max) * factor, exp2f(x.y - row_max) * factor, exp2f(x.z - row_max) * factor,
+                            exp2f(x.w - row_max) * factor);
         }
         store4(p + column, x);
     }

@@ -2,7 +2,7 @@
  *
  * The order is the expected speed. A case of `auto` says which backend it became, whose golden judges it.
  */
-#include "op/sdpa.h"
+#include "backends.h"
 
 static const kg_backend *const candidates[] = {
     &sdpa_cudnn, /* the library's fused kernel */

@@ -1,10 +1,9 @@
 /* sdpa.c -- the op sdpa_forward: fields, tensors, and what one call costs. The semantics stand in sdpa.h.
  *
- * A new problem field is a member in sdpa.h and a line in `fields`; the references and each backend's supports() must
+ * A new problem field is a member and a FIELD in sdpa.h; the references and each backend's supports() must
  * then know it.
  */
 #include "op/sdpa.h"
-#include "op/sdpa_reference.h"
 
 #include <math.h>
 
@@ -21,19 +20,13 @@ static const int64_t tensor_count_max = INT64_C(1) << 32;
     }
 
 static const kg_field fields[] = {
-    FIELD(B, KG_INT, 1, 65535, "batch size"),
-    FIELD(H, KG_INT, 1, 65535, "query heads"),
-    FIELD(Hkv, KG_INT, 0, 65535, "key heads, a divisor of H; 0: H"),
-    FIELD(S, KG_INT, 1, 1 << 20, "query length"),
-    FIELD(Skv, KG_INT, 0, 1 << 20, "key length; 0: S"),
-    FIELD(D, KG_INT, 1, 256, "head dimension"),
+    SDPA_SIZE_FIELDS,
     { .name = "dtype",
       .offset = offsetof(struct sdpa, dtype),
       .type = KG_CHOICE,
       .choices = KG_DTYPE_NAMES,
       .help = "of all four tensors: f16 or bf16; e4m3: q, k and v in 8 bits, o in f16" },
-    { .name = "causal", .offset = offsetof(struct sdpa, causal), .type = KG_BOOL, .help = "query i sees keys j <= i" },
-    FIELD(scale, KG_REAL, 0, 1024, "factor on the scores; 0: 1/sqrt(D)"),
+    SDPA_MASK_FIELDS,
 };
 
 _Static_assert(sizeof(enum kg_dtype) == sizeof(int), "KG_CHOICE reads an int");
@@ -51,6 +44,11 @@ static int64_t key_rows(const struct sdpa *p)
 double sdpa_scale(const struct sdpa *p)
 {
     return p->scale != 0 ? p->scale : 1 / sqrt((double)p->D);
+}
+
+float sdpa_scale_log2(const struct sdpa *p)
+{
+    return (float)(sdpa_scale(p) * M_LOG2E);
 }
 
 double sdpa_visible_pairs(const struct sdpa *p)
@@ -99,7 +97,7 @@ static int tensors(const void *problem, kg_tensor ret_tensors[KG_MAX_TENSORS], i
 }
 
 /* Two products, each a multiplication and an addition for every visible pair and element. Softmax is not counted. */
-static double flops(const void *problem)
+double sdpa_flops(const void *problem)
 {
     const struct sdpa *p = problem;
     return 4 * sdpa_visible_pairs(p) * (double)p->D;
@@ -114,7 +112,7 @@ static double bytes(const void *problem)
 }
 
 /* A query is one row of Q: B * H * S of them. */
-static double queries(const void *problem)
+double sdpa_queries(const void *problem)
 {
     return (double)query_rows(problem);
 }
@@ -136,8 +134,8 @@ const kg_op sdpa_forward = {
 #if KG_WITH_CUDA
     .reference_cuda = sdpa_reference_cuda,
 #endif
-    .flops = flops,
+    .flops = sdpa_flops,
     .bytes = bytes,
-    .queries = queries,
+    .queries = sdpa_queries,
     .peak_ratio = peak_ratio,
 };

@@ -45,28 +45,34 @@ static inline enum kg_dtype sdpa_tensor_dtype(const struct sdpa *p)
     return p->dtype == KG_E4M3 ? KG_F16 : p->dtype;
 }
 
+/* Query heads that share a key head. */
+static inline int64_t sdpa_group(const struct sdpa *p)
+{
+    return p->H / sdpa_kv_heads(p);
+}
+
 double sdpa_scale(const struct sdpa *p);
+float sdpa_scale_log2(const struct sdpa *p); /* times log2(e), for a softmax that works in powers of two */
 
 /* Score pairs that no mask hides, over all batches and heads. */
 double sdpa_visible_pairs(const struct sdpa *p);
 
-/* The reference on the GPU (sdpa_reference.cu), double-precision accumulation, output FP32. */
+/* What both ops have among their fields, where each defines FIELD. */
+#define SDPA_SIZE_FIELDS                                                                                               \
+    FIELD(B, KG_INT, 1, 65535, "batch size"), FIELD(H, KG_INT, 1, 65535, "query heads"),                               \
+        FIELD(Hkv, KG_INT, 0, 65535, "key heads, a divisor of H; 0: H"), FIELD(S, KG_INT, 1, 1 << 20, "query length"), \
+        FIELD(Skv, KG_INT, 0, 1 << 20, "key length; 0: S"), FIELD(D, KG_INT, 1, 256, "head dimension")
+#define SDPA_MASK_FIELDS                                                                                               \
+    FIELD(causal, KG_BOOL, 0, 0, "query i sees keys j <= i"),                                                          \
+        FIELD(scale, KG_REAL, 0, 1024, "factor on the scores; 0: 1/sqrt(D)")
+
+/* The references: double-precision accumulation, output FP32. */
+int sdpa_reference_cpu(const void *problem, const kg_tensor *tensors, kg_error *ret_error);
 int sdpa_reference_cuda(const void *problem, const kg_device *device, const kg_tensor *tensors, void *stream,
                         kg_error *ret_error);
 
-/* The backends: cpu_math.c cpu_flash.c math.c cudnn.c flash.cu fa1.cu. */
-extern const kg_backend cpu_math, cpu_flash, sdpa_math, sdpa_cudnn, sdpa_cudnn_best, sdpa_flash, sdpa_fa1, sdpa_auto;
-
-/* Slow on purpose, and repaired: fa_v3.cu, fa_v3_repaired.cu. */
-extern const kg_backend fa_v3_32x64, fa_v3_32x32, fa_v3_48x64, fa_v3_repaired;
-
-/* Plain attention, and the same with something slow planted: pathology_variants.c, pathology.cu. */
-extern const kg_backend pathology_clean, pathology_strided_loads, pathology_no_staging, pathology_extra_barriers;
-extern const kg_backend pathology_divergence, pathology_over_unrolled, pathology_tiny_blocks, pathology_serial_batch;
-
-/* For dtype e4m3, by code: cpu_stage_c.c; fp8_variants.c and fp8_stage_c.cu. */
-extern const kg_backend cpu_stage_c, cpu_stage_c_e4m3;
-extern const kg_backend stage_c, stage_c_lut, stage_c_nocp, stage_c_lut_nocp, stage_c_debug_print;
-extern const kg_backend stage_c_e4m3, stage_c_e4m3_lut, stage_c_e4m3_nocp, stage_c_e4m3_lut_nocp;
+/* What a call costs, as the op asks: `problem` is a struct sdpa, whose dtype is not read. */
+double sdpa_flops(const void *problem);
+double sdpa_queries(const void *problem);
 
 #endif

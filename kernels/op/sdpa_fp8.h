@@ -45,7 +45,4 @@ static inline float *sdpa_fp8_descale(const struct sdpa_fp8_layout *layout, cons
 /* Weights lie in 0 to 1 and are coded to e4m3 too, times this: a power of two, so that no error comes of it. */
 #define SDPA_FP8_S_SCALE 256.0f
 
-/* The backends: cpu_fp8.c, cudnn_fp8.c. */
-extern const kg_backend cpu_fp8, cudnn_fp8;
-
 #endif

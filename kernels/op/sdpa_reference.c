@@ -2,8 +2,8 @@
  *
  * Read it beside the formula in sdpa.h. It is not to be made clever; speed belongs in backends.
  */
-#include "op/sdpa_reference.h"
 #include "op/half.h"
+#include "op/sdpa.h"
 #include "op/threads.h"
 
 #include <math.h>
@@ -23,26 +23,26 @@ static void reference_row(const struct sdpa *p, const kg_tensor *tensors, int64_
     int64_t first_key = (b * Hkv + h / (p->H / Hkv)) * Skv;
     int64_t visible = p->causal && i + 1 < Skv ? i + 1 : Skv;
 
-    double largest = -INFINITY;
+    double row_max = -INFINITY;
     for (int64_t j = 0; j < visible; j++) {
         double dot = 0;
         for (int64_t d = 0; d < D; d++)
             dot += element(&tensors[SDPA_Q], row * D + d) * element(&tensors[SDPA_K], (first_key + j) * D + d);
         weights[j] = sdpa_scale(p) * dot;
-        largest = fmax(largest, weights[j]);
+        row_max = fmax(row_max, weights[j]);
     }
-    double total = 0;
+    double row_sum = 0;
     for (int64_t d = 0; d < D; d++)
         sums[d] = 0;
     for (int64_t j = 0; j < visible; j++) {
-        double weight = exp(weights[j] - largest);
-        total += weight;
+        double weight = exp(weights[j] - row_max);
+        row_sum += weight;
         for (int64_t d = 0; d < D; d++)
             sums[d] += weight * element(&tensors[SDPA_V], (first_key + j) * D + d);
     }
     float *out = (float *)tensors[SDPA_O].data + row * D;
     for (int64_t d = 0; d < D; d++)
-        out[d] = visible > 0 ? (float)(sums[d] / total) : 0;
+        out[d] = visible > 0 ? (float)(sums[d] / row_sum) : 0;
 }
 
 int sdpa_reference_cpu(const void *problem, const kg_tensor *tensors, kg_error *ret_error)

@@ -65,9 +65,9 @@ __device__ __forceinline__ void load_dims(double (*to)[PITCH], const void *from,
 }
 
 /* s[4][4] = q[rows ty*4 .., :] . k[keys tx + 16*j, :], 16 dims at a time */
-__device__ __forceinline__ void scores(double (&s)[EACH][EACH], const reference_args &args, int64_t q_base,
-                                       int64_t k_base, int first_row, int first_key, double (*q)[PITCH],
-                                       double (*k)[PITCH])
+__device__ __forceinline__ void scores_qk(double (&s)[EACH][EACH], const reference_args &args, int64_t q_base,
+                                          int64_t k_base, int first_row, int first_key, double (*q)[PITCH],
+                                          double (*k)[PITCH])
 {
     int tx = threadIdx.x % SIDE, ty = threadIdx.x / SIDE;
     for (int i = 0; i < EACH; i++)
@@ -88,6 +88,64 @@ __device__ __forceinline__ void scores(double (&s)[EACH][EACH], const reference_
     }
 }
 
+/* Scores of the keys from `first_key` on become weights, p[key, row]; what was summed before is rescaled. */
+template <int COLS>
+__device__ __forceinline__ void softmax(double (&o)[EACH][COLS], double (&row_max)[EACH], double (&row_sum)[EACH],
+                                        double (&s)[EACH][EACH], double (*p)[PITCH], const reference_args &args,
+                                        int first_row, int first_key)
+{
+    const int tx = threadIdx.x % SIDE, ty = threadIdx.x / SIDE;
+#pragma unroll
+    for (int i = 0; i < EACH; i++) {
+        int row = first_row + ty * EACH + i;
+        double max = row_max[i];
+#pragma unroll
+        for (int j = 0; j < EACH; j++) {
+            int key = first_key + tx + SIDE * j;
+            bool visible = key < args.Skv && (!args.causal || key <= row);
+            s[i][j] = visible ? s[i][j] * args.scale : -CUDART_INF;
+            max = fmax(max, s[i][j]);
+        }
+        max = max_over_row(max);
+        double base = max == -CUDART_INF ? 0 : max, rescale = exp(row_max[i] - base);
+        row_max[i] = max;
+        row_sum[i] *= rescale;
+#pragma unroll
+        for (int c = 0; c < COLS; c++)
+            o[i][c] *= rescale;
+#pragma unroll
+        for (int j = 0; j < EACH; j++) {
+            double x = exp(s[i][j] - base);
+            row_sum[i] += x;
+            p[tx + SIDE * j][ty * EACH + i] = x;
+        }
+    }
+}
+
+/* o += p v, the keys from `first_key` to `keys`, DEPTH of them at a time in v[key, d] */
+template <int COLS>
+__device__ __forceinline__ void output_pv(double (&o)[EACH][COLS], const double (*p)[PITCH], double (*v)[SIDE * COLS],
+                                          const reference_args &args, int64_t k_base, int first_key, int keys)
+{
+    const int tx = threadIdx.x % SIDE, ty = threadIdx.x / SIDE;
+    for (int k0 = 0; k0 < ROWS && first_key + k0 < keys; k0 += DEPTH) {
+        __syncthreads();
+        for (int i = threadIdx.x; i < DEPTH * SIDE * COLS; i += SIDE * SIDE) {
+            int key = first_key + k0 + i / (SIDE * COLS), d = i % (SIDE * COLS);
+            bool inside = key < args.Skv && d < args.D;
+            v[0][i] = inside ? load(args.v, args.dtype, k_base + (int64_t)key * args.D + d) : 0;
+        }
+        __syncthreads();
+#pragma unroll 2
+        for (int key = 0; key < DEPTH; key++)
+#pragma unroll
+            for (int i = 0; i < EACH; i++)
+#pragma unroll
+                for (int c = 0; c < COLS; c++)
+                    o[i][c] = fma(p[k0 + key][ty * EACH + i], v[key][tx + SIDE * c], o[i][c]);
+    }
+}
+
 /* COLS columns of the output a thread: enough for D <= 16 * COLS */
 template <int COLS> __global__ void __launch_bounds__(SIDE *SIDE) sdpa_reference_kernel(const reference_args args)
 {
@@ -103,58 +161,19 @@ template <int COLS> __global__ void __launch_bounds__(SIDE *SIDE) sdpa_reference
     const int64_t q_base = head * args.S * args.D, k_base = head / args.group * args.Skv * args.D;
     const int keys = args.causal ? min(args.Skv, first_row + ROWS) : args.Skv;
 
-    double o[EACH][COLS] = {}, top[EACH], sum[EACH] = {};
+    double o[EACH][COLS] = {}, row_max[EACH], row_sum[EACH] = {};
     for (int i = 0; i < EACH; i++)
-        top[i] = -CUDART_INF;
+        row_max[i] = -CUDART_INF;
     for (int first_key = 0; first_key < keys; first_key += ROWS) {
         double s[EACH][EACH];
-        scores(s, args, q_base, k_base, first_row, first_key, q, k);
-#pragma unroll
-        for (int i = 0; i < EACH; i++) {
-            int row = first_row + ty * EACH + i;
-            double max = top[i];
-#pragma unroll
-            for (int j = 0; j < EACH; j++) {
-                int key = first_key + tx + SIDE * j;
-                bool visible = key < args.Skv && (!args.causal || key <= row);
-                s[i][j] = visible ? s[i][j] * args.scale : -CUDART_INF;
-                max = fmax(max, s[i][j]);
-            }
-            max = max_over_row(max);
-            double base = max == -CUDART_INF ? 0 : max, factor = exp(top[i] - base);
-            top[i] = max;
-            sum[i] *= factor;
-#pragma unroll
-            for (int c = 0; c < COLS; c++)
-                o[i][c] *= factor;
-#pragma unroll
-            for (int j = 0; j < EACH; j++) {
-                double x = exp(s[i][j] - base);
-                sum[i] += x;
-                p[tx + SIDE * j][ty * EACH + i] = x;
-            }
-        }
-        for (int k0 = 0; k0 < ROWS && first_key + k0 < keys; k0 += DEPTH) {
-            __syncthreads();
-            for (int i = threadIdx.x; i < DEPTH * SIDE * COLS; i += SIDE * SIDE) {
-                int key = first_key + k0 + i / (SIDE * COLS), d = i % (SIDE * COLS);
-                bool inside = key < args.Skv && d < args.D;
-                v[0][i] = inside ? load(args.v, args.dtype, k_base + (int64_t)key * args.D + d) : 0;
-            }
-            __syncthreads();
-#pragma unroll 2
-            for (int key = 0; key < DEPTH; key++)
-#pragma unroll
-                for (int i = 0; i < EACH; i++)
-#pragma unroll
-                    for (int c = 0; c < COLS; c++)
-                        o[i][c] = fma(p[k0 + key][ty * EACH + i], v[key][tx + SIDE * c], o[i][c]);
-        }
+        scores_qk(s, args, q_base, k_base, first_row, first_key, q, k);
+        softmax(o, row_max, row_sum, s, p, args, first_row, first_key);
+        output_pv(o, p, v, args, k_base, first_key, keys);
     }
 #pragma unroll
     for (int i = 0; i < EACH; i++) {
         int row = first_row + ty * EACH + i;
-        double total = sum_over_row(sum[i]);
+        double total = sum_over_row(row_sum[i]);
 #pragma unroll
         for (int c = 0; c < COLS; c++)
             if (row < args.S && tx + SIDE * c < args.D) /* a row that sees no key gives zeros */

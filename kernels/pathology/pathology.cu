@@ -6,14 +6,15 @@
  * pathology.h, at most one switch set. A switch plants one idea and leaves the results as they are. A new one gets a
  * default here.
  *
- * A step of the loop: [rows of K and V -> tiles], then each warp for itself: [scores = q k^T] [softmax: p, keep]
- * [o = keep * o + p v].
+ * A step of the loop: [rows of K and V -> tiles], then each warp for itself: [scores = q k^T] [softmax: p, rescale]
+ * [o = rescale * o + p v].
  */
 #include <cuda_fp16.h>
 #include <math_constants.h>
 #include <mma.h>
 #include <stdint.h>
 
+#include "op/softmax_row.cuh"
 #include "pathology/pathology.h"
 
 #ifndef PATHOLOGY_STRIDED_LOADS
@@ -41,8 +42,7 @@
 #define JOIN_(a, b, c) a##b##c
 #define JOIN(a, b, c) JOIN_(a, b, c)
 #define KERNEL JOIN(pathology_, PATHOLOGY_NAME, _kernel)
-#define LOAD JOIN(pathology_, PATHOLOGY_NAME, _load)
-#define ENQUEUE JOIN(pathology_, PATHOLOGY_NAME, _enqueue)
+#define FIND JOIN(pathology_, PATHOLOGY_NAME, _find)
 
 #define D PATHOLOGY_D
 #define ROWS 16 /* query rows of a warp */
@@ -56,7 +56,7 @@
 /* Row lengths in shared memory. WMMA wants 16-row blocks to start at 32 bytes; the rest is against bank conflicts. */
 #define PITCH (D + 8)
 #define SCORE_PITCH (KEYS + 8)
-#define KEEP_PITCH (16 + 4)
+#define RESCALE_PITCH (16 + 4)
 
 constexpr int unrolled = PATHOLOGY_OVER_UNROLLED ? GROUPS : 2; /* of the loops over groups */
 
@@ -72,7 +72,7 @@ struct warp_tile {
         float scores[ROWS * SCORE_PITCH]; /* after the last step: o */
         __half rows[ROWS * PITCH];        /* q, later p */
     };
-    float keep[ROWS * KEEP_PITCH]; /* a row's factor for earlier sums, 16 times: an accumulator's worth of columns */
+    float rescale[ROWS * RESCALE_PITCH]; /* of a row, 16 times: an accumulator's worth of columns */
 #if PATHOLOGY_NO_STAGING
     __half cut[16 * D]; /* 16 rows of K or V among which a head ends */
 #endif
@@ -203,14 +203,10 @@ __device__ __forceinline__ void load_queries(warp_tile &own, left (&q)[PARTS], c
     warp_barrier(); /* scores go there */
 }
 
-/* Two lanes have a row: lane l the scores l % 2 * 4 … + 3 of every eight of row l / 2. */
-struct softmax_row {
-    float largest, total;
-};
-
-/* The lane's scores, in powers of two, and the largest of them and `largest`. `visible` keys of the tile are there. */
+/* The lane's scores, in powers of two, and the largest of them and `row_max`. `visible` keys of the tile are there.
+ * Two lanes have a row: lane l the scores l % 2 * 4 … + 3 of every eight of row l / 2. */
 __device__ __forceinline__ float read_scores(const warp_tile &own, float (&s)[KEYS / 2], float scale_log2, int visible,
-                                             float largest, int lane)
+                                             float row_max, int lane)
 {
     const float *row = own.scores + lane / 2 * SCORE_PITCH;
 #pragma unroll
@@ -221,33 +217,33 @@ __device__ __forceinline__ float read_scores(const warp_tile &own, float (&s)[KE
         s[i + 1] = key + 1 < visible ? four.y * scale_log2 : -CUDART_INF_F;
         s[i + 2] = key + 2 < visible ? four.z * scale_log2 : -CUDART_INF_F;
         s[i + 3] = key + 3 < visible ? four.w * scale_log2 : -CUDART_INF_F;
-        largest = fmaxf(fmaxf(largest, fmaxf(s[i], s[i + 1])), fmaxf(s[i + 2], s[i + 3]));
+        row_max = fmaxf(fmaxf(row_max, fmaxf(s[i], s[i + 1])), fmaxf(s[i + 2], s[i + 3]));
     }
-    return largest;
+    return row_max;
 }
 
 /* p of the lane's scores, and their sum. */
-__device__ __forceinline__ float write_weights(warp_tile &own, const float (&s)[KEYS / 2], float largest, int lane)
+__device__ __forceinline__ float write_weights(warp_tile &own, const float (&s)[KEYS / 2], float row_max, int lane)
 {
     __half *row = own.rows + lane / 2 * PITCH;
-    float total = 0;
+    float tile_sum = 0;
 #pragma unroll
     for (int i = 0; i < KEYS / 2; i += 4) {
-        float a = exp2f(s[i] - largest), b = exp2f(s[i + 1] - largest);
-        float c = exp2f(s[i + 2] - largest), d = exp2f(s[i + 3] - largest);
-        total += a + b + (c + d);
+        float a = exp2f(s[i] - row_max), b = exp2f(s[i + 1] - row_max);
+        float c = exp2f(s[i + 2] - row_max), d = exp2f(s[i + 3] - row_max);
+        tile_sum += a + b + (c + d);
         __half2 *to = (__half2 *)(row + i * 2 + lane % 2 * 4);
         to[0] = __floats2half2_rn(a, b);
         to[1] = __floats2half2_rn(c, d);
     }
-    return total;
+    return tile_sum;
 }
 
-/* The row's 16 places of `keep`, eight by each of its lanes. */
-__device__ __forceinline__ void write_keep(warp_tile &own, float keep, int lane)
+/* The row's 16 places of `rescale`, eight by each of its lanes. */
+__device__ __forceinline__ void write_rescale(warp_tile &own, float rescale, int lane)
 {
-    float4 *to = (float4 *)(own.keep + lane / 2 * KEEP_PITCH + lane % 2 * 8);
-    to[0] = to[1] = make_float4(keep, keep, keep, keep);
+    float4 *to = (float4 *)(own.rescale + lane / 2 * RESCALE_PITCH + lane % 2 * 8);
+    to[0] = to[1] = make_float4(rescale, rescale, rescale, rescale);
 }
 
 /* Does `work`; with DIVERGENCE in eight branches, which a warp goes through one after another. */
@@ -263,19 +259,19 @@ template <class function> __device__ __forceinline__ void each_in_turn(int lane,
 #endif
 }
 
-/* scores -> p and keep. At least one key of a tile is visible, so `largest` is finite. */
-__device__ __forceinline__ void soften(warp_tile &own, softmax_row &state, float scale_log2, int visible, int lane)
+/* scores -> p and rescale. At least one key of a tile is visible, so `row_max` is finite. */
+__device__ __forceinline__ void softmax(warp_tile &own, softmax_row &state, float scale_log2, int visible, int lane)
 {
-    float s[KEYS / 2], largest = state.largest, total = 0;
-    each_in_turn(lane, [&] { largest = read_scores(own, s, scale_log2, visible, largest, lane); });
-    largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, 1));
+    float s[KEYS / 2], row_max = state.row_max, tile_sum = 0;
+    each_in_turn(lane, [&] { row_max = read_scores(own, s, scale_log2, visible, row_max, lane); });
+    row_max = fmaxf(row_max, __shfl_xor_sync(~0u, row_max, 1));
     warp_barrier(); /* p takes the place of the scores */
-    each_in_turn(lane, [&] { total = write_weights(own, s, largest, lane); });
-    total += __shfl_xor_sync(~0u, total, 1);
-    float keep = exp2f(state.largest - largest);
-    write_keep(own, keep, lane);
-    state.total = state.total * keep + total;
-    state.largest = largest;
+    each_in_turn(lane, [&] { tile_sum = write_weights(own, s, row_max, lane); });
+    tile_sum += __shfl_xor_sync(~0u, tile_sum, 1);
+    float rescale = exp2f(state.row_max - row_max);
+    write_rescale(own, rescale, lane);
+    state.row_sum = state.row_sum * rescale + tile_sum;
+    state.row_max = row_max;
     warp_barrier();
 }
 
@@ -283,16 +279,16 @@ __device__ __forceinline__ void soften(warp_tile &own, softmax_row &state, float
  * layout. */
 __device__ __forceinline__ void scale_rows(const warp_tile &own, accumulator (&o)[PARTS])
 {
-    accumulator keep;
-    wmma::load_matrix_sync(keep, own.keep, KEEP_PITCH, wmma::mem_row_major);
+    accumulator rescale;
+    wmma::load_matrix_sync(rescale, own.rescale, RESCALE_PITCH, wmma::mem_row_major);
 #pragma unroll
     for (int part = 0; part < PARTS; part++)
-        for (int i = 0; i < keep.num_elements; i++)
-            o[part].x[i] *= keep.x[i];
+        for (int i = 0; i < rescale.num_elements; i++)
+            o[part].x[i] *= rescale.x[i];
 }
 
 /* scores = q k^T. */
-__device__ __forceinline__ void multiply_keys(warp_tile &own, const left (&q)[PARTS], pieces<key_fragment> &k)
+__device__ __forceinline__ void scores_qk(warp_tile &own, const left (&q)[PARTS], pieces<key_fragment> &k)
 {
     warp_barrier(); /* nobody reads p any more, whose place they take */
 #pragma unroll unrolled
@@ -310,9 +306,8 @@ __device__ __forceinline__ void multiply_keys(warp_tile &own, const left (&q)[PA
     warp_barrier();
 }
 
-/* o = keep * o + p v. */
-__device__ __forceinline__ void multiply_values(const warp_tile &own, accumulator (&o)[PARTS],
-                                                pieces<value_fragment> &v)
+/* o = rescale * o + p v. */
+__device__ __forceinline__ void output_pv(const warp_tile &own, accumulator (&o)[PARTS], pieces<value_fragment> &v)
 {
     scale_rows(own, o);
 #pragma unroll unrolled
@@ -328,12 +323,12 @@ __device__ __forceinline__ void multiply_values(const warp_tile &own, accumulato
     }
 }
 
-/* o / total to memory, rows below `rows`. */
+/* o / row_sum to memory, rows below `rows`. */
 __device__ __forceinline__ void store_rows(warp_tile &own, accumulator (&o)[PARTS], const softmax_row &state,
                                            __half *to, int rows, int lane)
 {
-    warp_barrier(); /* nobody reads p and keep any more */
-    write_keep(own, 1 / state.total, lane);
+    warp_barrier(); /* nobody reads p and rescale any more */
+    write_rescale(own, 1 / state.row_sum, lane);
     warp_barrier();
     scale_rows(own, o);
 #pragma unroll
@@ -389,9 +384,9 @@ __device__ __forceinline__ void attend(shared_tiles &tiles, const pathology_args
         pieces<value_fragment> v = { tiles.v };
 #endif
 #endif
-        multiply_keys(own, q, k);
-        soften(own, state, args.scale_log2, args.Skv - first, lane);
-        multiply_values(own, o, v);
+        scores_qk(own, q, k);
+        softmax(own, state, args.scale_log2, args.Skv - first, lane);
+        output_pv(own, o, v);
     }
     store_rows(own, o, state, (__half *)args.o + ((int64_t)head * args.S + first_row) * D, args.S - first_row, lane);
 }
@@ -407,16 +402,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) KERNEL(pathology_a
 #endif
 }
 
-extern "C" int LOAD(void)
+extern "C" pathology_kernel FIND(void)
 {
-    cudaFuncAttributes attributes;
-    return cudaFuncGetAttributes(&attributes, (const void *)KERNEL);
-}
-
-extern "C" int ENQUEUE(const pathology_args *args, void *stream)
-{
-    const int rows = WARPS * ROWS;
-    dim3 grid((unsigned)((args->S + rows - 1) / rows), PATHOLOGY_SERIAL_BATCH ? 1 : (unsigned)args->heads);
-    KERNEL<<<grid, THREADS, 0, (cudaStream_t)stream>>>(*args);
-    return cudaGetLastError();
+    return { (const void *)KERNEL, WARPS * ROWS, THREADS, PATHOLOGY_SERIAL_BATCH };
 }

@@ -4,6 +4,8 @@
 #ifndef PATHOLOGY_H
 #define PATHOLOGY_H
 
+#include <stdbool.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -32,43 +34,40 @@ struct pathology_args {
     float scale_log2; /* the problem's scale * log2(e): the softmax works in powers of two */
 };
 
-/* Both return a cudaError_t. `load` asks whether this build has the kernel for the current device; `enqueue` starts it
- * on a cudaStream_t. */
-typedef int pathology_load_fn(void);
-typedef int pathology_enqueue_fn(const struct pathology_args *args, void *stream);
+struct pathology_kernel {
+    const void *function;
+    int rows, threads; /* query rows and threads of a block */
+    bool serial;       /* a block works through all heads; else the grid has a second side, a head each */
+};
+
+typedef struct pathology_kernel pathology_find_fn(void);
 
 #ifdef __cplusplus
 }
 #else
 
-#include "kgate.h"
+#include "op/sdpa_cuda.h"
 
-#define PATHOLOGY_DECLARE(id, its_help)                                                                                \
-    pathology_load_fn pathology_##id##_load;                                                                           \
-    pathology_enqueue_fn pathology_##id##_enqueue;
+#define PATHOLOGY_DECLARE(id, its_help) pathology_find_fn pathology_##id##_find;
 PATHOLOGIES(PATHOLOGY_DECLARE)
 #undef PATHOLOGY_DECLARE
 
-/* A compiled kernel; .data of its backend. */
+/* .data of a backend. */
 struct pathology_variant {
-    pathology_load_fn *load;
-    pathology_enqueue_fn *enqueue;
+    pathology_find_fn *find;
 };
 
 int pathology_supports(const kg_backend *self, const kg_device *device, const void *problem, kg_error *ret_error);
 int pathology_prepare(const kg_backend *self, const kg_call *call, void **ret_state, kg_identity *ret_identity,
                       kg_error *ret_error);
-int pathology_launch(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error);
-void pathology_release(const kg_backend *self, void *state);
 
 /* clang-format off */
 /* A backend called `id` that runs the kernel called `runs`. */
 #define PATHOLOGY_BACKEND(id, runs, its_help)                                                                          \
     { .name = #id, .help = its_help, .device = KG_CUDA,                                                                \
-      .data = &(const struct pathology_variant){ pathology_##runs##_load, pathology_##runs##_enqueue },                \
-      .toggles = "planted=" #runs,                                                                                     \
-      .supports = pathology_supports, .prepare = pathology_prepare, .launch = pathology_launch,                        \
-      .release = pathology_release }
+      .data = &(const struct pathology_variant){ pathology_##runs##_find }, .toggles = "planted=" #runs,               \
+      .supports = pathology_supports, .prepare = pathology_prepare, .launch = sdpa_cuda_launch,                        \
+      .release = sdpa_cuda_release }
 /* clang-format on */
 
 #endif

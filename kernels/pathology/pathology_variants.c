@@ -1,7 +1,6 @@
 /* pathology_variants.c -- the backends of the suite `pathology`: a binary of pathology.cu for each name of PATHOLOGIES.
  *
- * To plant another: a line there, a switch in pathology.cu, its flag in meson.build under the same name, and lines in
- * sdpa.h, no_cuda.c and suites/pathology.c.
+ * To plant another: a line there, a switch in pathology.cu, and its name in kernels/meson.build and suites/pathology.c.
  */
 #include "pathology/pathology.h"
 #include "op/sdpa.h"

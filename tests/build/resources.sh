@@ -33,7 +33,7 @@ judge() { # judge EXPECTATIONS WHOSE
 bounds='__launch_bounds__(THREADS \*ROWS)'
 reduction='row = reduce<THREADS>(row);'
 load='float kept[64]; for (int i = 0; i < 64; i++) kept[i] = ((const volatile float *)scores)[i];'
-use='for (int i = 0; i < 64; i++) row.sum += kept[i];'
+use='for (int i = 0; i < 64; i++) row.row_sum += kept[i];'
 module plain ''
 module spilled "s/$bounds/__launch_bounds__(THREADS *ROWS, 8)/; s/$reduction/$load $reduction $use/"
 expect 'lines edited' "$(diff "$scratch/plain/softmax.cu" "$scratch/spilled/softmax.cu" | grep -c '^>')" 2

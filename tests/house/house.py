@@ -42,11 +42,11 @@ FAMILIES = {
     "kernels/cudnn": ["kernels/op", "kernels/fp8"],  # cuDNN's FP8 takes the encoder
     "kernels/pathology": ["kernels/op"],
     "kernels/classes": [],
-    "suites": ["kernels/op"],
+    "suites": ["kernels/op", "kernels/classes"],
     "examples": [],
 }
 PUBLIC = "include"  # every room sees it; it sees none, not even itself
-GENERATED = "kg_build.h", "kg_kernels.h"
+GENERATED = "backends.h", "kg_build.h", "kg_kernels.h"
 # Where names are looked for after the includer's own folder, as by the compiler's -I.
 ROOTS = "", "include", "runner", "kernels", "suites"
 

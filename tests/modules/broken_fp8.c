@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "fp8/cpu_stage_c.h"
+#include "fp8/cpu_fp8.h"
 #include "fp8/fp8_codec.h"
 #include "kg_build.h"
 
@@ -61,7 +61,7 @@ static const kg_backend cpu_spoiling = { .name = "cpu_spoiling",
                                          .workspace = cpu_stage_c_workspace,
                                          .stage = cpu_stage_c_stage,
                                          .launch = launch_spoiling,
-                                         .release = cpu_stage_c_release };
+                                         .release = cpu_rows_release };
 static const kg_backend cpu_past_the_end = { .name = "cpu_past_the_end",
                                              .device = KG_CPU,
                                              .data = &linear,
@@ -69,7 +69,7 @@ static const kg_backend cpu_past_the_end = { .name = "cpu_past_the_end",
                                              .workspace = cpu_stage_c_workspace,
                                              .stage = stage_past_the_end,
                                              .launch = cpu_stage_c_launch,
-                                             .release = cpu_stage_c_release };
+                                             .release = cpu_rows_release };
 
 static const kg_backend *const backends[] = {
     &cpu_right, &cpu_mismatched, &cpu_half_table, &cpu_zero, &cpu_spoiling, &cpu_past_the_end,

@@ -96,7 +96,7 @@ static int launch_f16(const kg_backend *self, void *state, const kg_tensor *tens
 #define BACKEND(id, its_stage, its_launch, ...)                                                                        \
     static const kg_backend id = { .name = #id, .device = KG_CPU, .data = (__VA_ARGS__),                               \
                                    .prepare = cpu_fp8_prepare, .workspace = cpu_fp8_workspace, .stage = its_stage,     \
-                                   .launch = its_launch, .release = cpu_fp8_release }
+                                   .launch = its_launch, .release = cpu_rows_release }
 /* clang-format on */
 
 BACKEND(right, cpu_fp8_stage, cpu_fp8_launch, NULL);

@@ -1,5 +1,8 @@
-/* test_sdpa.c -- the op and its CPU backends: what a call costs, the reference by hand, the backends by the reference.
- * A shape that a backend once got wrong becomes a row of `shapes`. */
+/* test_sdpa.c -- the op and its CPU backends: what a call costs, the reference by hand, and every CPU backend of the
+ * module's suites by the reference. A shape that a backend once got wrong becomes a row of `shapes`.
+ *
+ *     test_sdpa MODULE.so
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,13 +10,15 @@
 
 #include <cmocka.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/field.h"
-#include "op/half.h"
 #include "base/random.h"
+#include "op/half.h"
 #include "op/sdpa.h"
+#include "plan/field.h"
+#include "plan/module.h"
 
 /* ---- 16-bit floats ----------------------------------------------------------------------------------------- */
 
@@ -300,6 +305,8 @@ static void the_reference_does_not_overflow(void **state)
 
 /* ---- the backends, by the reference ------------------------------------------------------------------------ */
 
+static struct kg_loaded module; /* whose suites say which backends there are */
+
 static const struct sdpa shapes[] = {
     { "one", .B = 1, .H = 1, .S = 1, .D = 8, .dtype = KG_F16 },
     { "one_key", .B = 1, .H = 2, .S = 5, .Skv = 1, .D = 8, .dtype = KG_F16 },
@@ -333,23 +340,45 @@ static void check_against_reference(const struct call *c, const char *what)
     }
 }
 
+/* Prepared as a worker does it; without a `prepare` the state is the call. Released by backend_done. */
+static void *backend_begin(struct call *c, const kg_backend *backend, const kg_call *call)
+{
+    kg_identity identity = { .text = "" };
+    kg_tensor *workspace = &c->tensors[SDPA_WORKSPACE];
+    void *state = (void *)(uintptr_t)call;
+    if (backend->prepare)
+        assert_int_equal(backend->prepare(backend, call, &state, &identity, NULL), KG_OK);
+    if (backend->workspace)
+        assert_non_null(workspace->data = malloc(backend->workspace(backend, state)));
+    if (backend->stage)
+        assert_int_equal(backend->stage(backend, state, c->tensors, NULL, NULL), KG_OK);
+    return state;
+}
+
+static void backend_done(struct call *c, const kg_backend *backend, void *state)
+{
+    if (backend->release)
+        backend->release(backend, state);
+    free(c->tensors[SDPA_WORKSPACE].data);
+    c->tensors[SDPA_WORKSPACE].data = NULL;
+}
+
 static void run_backend(struct call *c, const kg_backend *backend, const void *knobs, int units)
 {
     const kg_device device = { .kind = KG_CPU, .units = units };
     const kg_call call = {
         .device = &device, .problem = &c->problem, .knobs = knobs, .tensors = c->tensors, .n_tensors = SDPA_TENSORS
     };
-    kg_identity identity = { .text = "" };
-    void *state = NULL;
     kg_error error = { 0 };
-    assert_int_equal(backend->prepare(backend, &call, &state, &identity, &error), KG_OK);
+    void *state = backend_begin(c, backend, &call);
     for (int again = 0; again < 2; again++) { /* the second call finds the first one's scratch */
         memset(c->tensors[SDPA_O].data, 0xff, kg_tensor_bytes(&c->tensors[SDPA_O]));
         assert_int_equal(backend->launch(backend, state, c->tensors, NULL, &error), KG_OK);
         check_against_reference(c, backend->name);
     }
-    backend->release(backend, state);
-    backend->release(backend, NULL);
+    backend_done(c, backend, state);
+    if (backend->release)
+        backend->release(backend, NULL);
 }
 
 /* Memory for a backend's knobs, at their fallbacks but for what is given. */
@@ -362,20 +391,64 @@ static void *knobs_new(const kg_backend *backend, const char *first, const char 
     return knobs;
 }
 
-static void backends_give_what_the_reference_gives(void **state)
+/* Calls `check` with each CPU backend that a suite of this op names, once. */
+static void each_backend(void (*check)(const kg_backend *backend))
 {
-    (void)state;
+    const kg_backend *seen[64];
+    size_t count = 0;
+    for (size_t i = 0; i < module.root->n_suites; i++) {
+        const kg_suite *suite = module.root->suites[i];
+        for (size_t j = 0; j < suite->backends.count && !strcmp(suite->op->name, sdpa_forward.name); j++) {
+            const kg_backend *backend = suite->backends.items[j];
+            size_t k = 0;
+            while (k < count && seen[k] != backend)
+                k++;
+            if (k < count || backend->device != KG_CPU)
+                continue;
+            assert_true(count < sizeof seen / sizeof *seen);
+            seen[count++] = backend;
+            check(backend);
+        }
+    }
+    assert_true(count >= 2);
+}
+
+static const kg_backend *backend_of(const char *name)
+{
+    const kg_backend *backend = kg_suite_backend(kg_module_suite(module.root, "sdpa_parity"), name);
+    assert_non_null(backend);
+    return backend;
+}
+
+static bool is_supported(const kg_backend *backend, const struct sdpa *problem)
+{
+    const kg_device device = { .kind = KG_CPU, .units = 2 };
+    return !backend->supports || backend->supports(backend, &device, problem, NULL) == KG_OK;
+}
+
+static void check_shapes(const kg_backend *backend)
+{
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        if (!is_supported(backend, &shapes[i]))
+            continue;
         struct call c = call_new(shapes[i]);
-        void *knobs = knobs_new(&cpu_flash, NULL, NULL);
+        void *knobs = knobs_new(backend, NULL, NULL);
         assert_int_equal(kg_fields_check(sdpa_forward.fields, &shapes[i], NULL), KG_OK);
         assert_int_equal(sdpa_forward.check(&shapes[i], NULL), KG_OK);
         run_reference(&c);
-        run_backend(&c, &cpu_math, NULL, 2);
-        run_backend(&c, &cpu_flash, knobs, 2);
+        run_backend(&c, backend, knobs, 2);
         free(knobs);
         call_free(&c);
     }
+}
+
+static void backends_give_what_the_reference_gives(void **state)
+{
+    (void)state;
+    each_backend(check_shapes);
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        assert_true(is_supported(backend_of("cpu_math"), &shapes[i]) &&
+                    is_supported(backend_of("cpu_flash"), &shapes[i]));
 }
 
 /* Tiles of all sizes about the micro-tile's, odd ones and one larger than the problem. */
@@ -383,14 +456,15 @@ static void cpu_flash_with_any_tile(void **state)
 {
     static const char *const tiles_q[] = { "1", "3", "4", "5", "256" }, *const tiles_k[] = { "1", "7", "8", "9",
                                                                                              "1024" };
+    const kg_backend *cpu_flash = backend_of("cpu_flash");
     (void)state;
     for (int causal = 0; causal < 2; causal++) {
         struct call c = call_new((struct sdpa){ "tiles", .B = 1, .H = 2, .Hkv = 1, .S = 21, .Skv = 26, .D = 8,
                                                 .dtype = KG_F16, .causal = causal });
         run_reference(&c);
         for (size_t i = 0; i < 25; i++) {
-            void *knobs = knobs_new(&cpu_flash, tiles_q[i / 5], tiles_k[i % 5]);
-            run_backend(&c, &cpu_flash, knobs, 1);
+            void *knobs = knobs_new(cpu_flash, tiles_q[i / 5], tiles_k[i % 5]);
+            run_backend(&c, cpu_flash, knobs, 1);
             free(knobs);
         }
         call_free(&c);
@@ -400,49 +474,55 @@ static void cpu_flash_with_any_tile(void **state)
 /* Head dimensions that are no multiple of a vector: plain loops take them, tiles say no. */
 static void odd_head_dimensions(void **state)
 {
-    (void)state;
+    const kg_backend *cpu_flash = backend_of("cpu_flash");
     const kg_device device = { .kind = KG_CPU, .units = 1 };
+    (void)state;
     for (int64_t D = 1; D < 20; D++) {
         struct call c = call_new((struct sdpa){ "odd", .B = 1, .H = 2, .S = 5, .Skv = 9, .D = D, .dtype = KG_BF16 });
         kg_error error = { 0 };
-        int status = cpu_flash.supports(&cpu_flash, &device, &c.problem, &error);
+        int status = cpu_flash->supports(cpu_flash, &device, &c.problem, &error);
         assert_int_equal(status, D % 8 ? KG_EUNSUPPORTED : KG_OK);
         assert_int_equal(strlen(error.text) > 0, D % 8 != 0);
         run_reference(&c);
-        run_backend(&c, &cpu_math, NULL, 1);
+        run_backend(&c, backend_of("cpu_math"), NULL, 1);
         call_free(&c);
     }
 }
 
 /* A NaN among the inputs must reach the output, or a gate could not see it. */
-static void nan_is_not_swallowed(void **state)
+static void check_nan(const kg_backend *backend)
 {
     static const enum sdpa_tensor inputs[] = { SDPA_Q, SDPA_K, SDPA_V };
-    const kg_backend *const backends[] = { &cpu_math, &cpu_flash };
     const kg_device device = { .kind = KG_CPU, .units = 1 };
-    (void)state;
-    for (size_t i = 0; i < 6; i++) {
+    for (size_t i = 0; i < 3; i++) {
         struct call c = call_new((struct sdpa){ "nan", .B = 1, .H = 1, .S = 8, .D = 8, .dtype = KG_F16 });
-        const kg_backend *backend = backends[i / 3];
-        void *knobs = knobs_new(&cpu_flash, NULL, NULL), *prepared = NULL;
+        void *knobs = knobs_new(backend, NULL, NULL);
         const kg_call call = { .device = &device, .problem = &c.problem, .knobs = knobs, .tensors = c.tensors };
-        ((uint16_t *)c.tensors[inputs[i % 3]].data)[3 * 8] = 0x7e00;
-        assert_int_equal(backend->prepare(backend, &call, &prepared, &(kg_identity){ .text = "" }, NULL), KG_OK);
-        assert_int_equal(backend->launch(backend, prepared, c.tensors, NULL, NULL), KG_OK);
-        run_reference(&c);
-        int bad = 0, bad_reference = 0;
-        for (int64_t j = 0; j < c.n_out; j++) {
-            bad += isnan(value_of(&c.tensors[SDPA_O], j));
-            bad_reference += isnan(c.expected[j]);
+        if (is_supported(backend, &c.problem)) {
+            ((uint16_t *)c.tensors[inputs[i]].data)[3 * 8] = 0x7e00;
+            void *prepared = backend_begin(&c, backend, &call);
+            assert_int_equal(backend->launch(backend, prepared, c.tensors, NULL, NULL), KG_OK);
+            run_reference(&c);
+            int bad = 0, bad_reference = 0;
+            for (int64_t j = 0; j < c.n_out; j++) {
+                bad += isnan(value_of(&c.tensors[SDPA_O], j));
+                bad_reference += isnan(c.expected[j]);
+            }
+            assert_true(bad > 0 && bad == bad_reference);
+            backend_done(&c, backend, prepared);
         }
-        assert_true(bad > 0 && bad == bad_reference);
-        backend->release(backend, prepared);
         free(knobs);
         call_free(&c);
     }
 }
 
-int main(void)
+static void nan_is_not_swallowed(void **state)
+{
+    (void)state;
+    each_backend(check_nan);
+}
+
+int main(int argc, char *argv[])
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_half_is_read_as_the_inputs_are),
@@ -460,5 +540,10 @@ int main(void)
         cmocka_unit_test(odd_head_dimensions),
         cmocka_unit_test(nan_is_not_swallowed),
     };
+    kg_error error = { 0 };
+    if (argc != 2 || kg_module_open(argv[1], &module, &error)) {
+        fprintf(stderr, "test_sdpa MODULE.so: %s\n", error.text);
+        return 2;
+    }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "backends.h"
 #include "fp8/cpu_fp8.h"
 #include "plan/field.h"
 #include "fp8/fp8_codec.h"

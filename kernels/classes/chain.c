@@ -1,16 +1,9 @@
-/* classes.c -- the module that `kgate selfcheck` measures: one kernel of each class, bound by its launch, by
- * arithmetic, or by memory. Another class is another row. Kernels for a GPU: chain.cu. */
+/* chain.c -- the op, its reference on the CPU, and the CPU's backends: strips of elements that advance together. */
 #include "classes/chain.h"
-#include "kg_build.h"
 
 #ifndef KG_WITH_CUDA
 #define KG_WITH_CUDA 0
 #endif
-#if KG_WITH_CUDA
-#include "kg_kernels.h"
-#endif
-
-/* ---- op -------------------------------------------------------------------------------------------------------- */
 
 static const kg_field fields[] = {
     { .name = "n", .offset = offsetof(struct chain, n), .type = KG_INT, .min = 1, .max = 1 << 28, .help = "elements" },
@@ -58,7 +51,7 @@ static double bytes(const void *problem)
     return 8.0 * (double)((const struct chain *)problem)->n;
 }
 
-static const kg_op chain = {
+const kg_op chain = {
     .name = "chain",
     .help = "a chain of multiply-adds for each element",
     .problem_size = sizeof(struct chain),
@@ -111,70 +104,5 @@ static int launch_narrow(const kg_backend *self, void *state, const kg_tensor *a
     return by_strips(state, args, 32);
 }
 
-static const kg_backend wide = { .name = "fma_cpu", .help = "strips of 64", .device = KG_CPU, .launch = launch_wide };
-static const kg_backend narrow = { .name = "narrow_cpu", .help = "anchor", .device = KG_CPU, .launch = launch_narrow };
-
-#if !KG_WITH_CUDA
-static int supports(const kg_backend *self, const kg_device *device, const void *problem, kg_error *ret_error)
-{
-    (void)self, (void)device, (void)problem;
-    return kg_fail(ret_error, KG_EUNSUPPORTED, "this build has no CUDA backends (configure with -Dcuda=enabled)");
-}
-
-static int launch_none(const kg_backend *self, void *state, const kg_tensor *args, void *stream, kg_error *ret_error)
-{
-    (void)state, (void)args, (void)stream;
-    return supports(self, NULL, NULL, ret_error);
-}
-
-const kg_backend chain_fma_cuda = {
-    .name = "fma", .help = "not in this build", .device = KG_CUDA, .supports = supports, .launch = launch_none
-};
-const kg_backend chain_scalar_cuda = {
-    .name = "scalar", .help = "not in this build", .device = KG_CUDA, .supports = supports, .launch = launch_none
-};
-#endif
-
-/* ---- suite ----------------------------------------------------------------------------------------------------- */
-
-static const struct chain shapes[] = {
-    { "launch", .n = 4096, .terms = 1 },        /* 2 us: what a launch costs */
-    { "compute", .n = 1 << 19, .terms = 6144 }, /* 100 us on an H200, all of it multiply-adds */
-    { "memory", .n = 1 << 26, .terms = 1 },     /* 512 MiB, several times any L2 cache */
-};
-static const struct chain cpu_shapes[] = {
-    { "launch", .n = 64, .terms = 1 },
-    { "compute", .n = 1024, .terms = 512 },
-    { "memory", .n = 1 << 22, .terms = 1 }, /* 32 MiB */
-};
-static const uint64_t seeds[] = { 1 };
-static const kg_backend *const backends[] = { &chain_fma_cuda, &wide };
-
-static const kg_suite suite = {
-    .name = "classes",
-    .help = "one kernel bound by its launch, one by arithmetic, one by memory",
-    .op = &chain,
-    .shapes = KG_TABLE(shapes),
-    .cpu_shapes = KG_TABLE(cpu_shapes),
-    .seeds = KG_LIST(seeds),
-    .backends = KG_LIST(backends),
-    .anchor = &chain_scalar_cuda,
-    .cpu_anchor = &narrow,
-    /* Rounding adds up to 1e-5 over the longest chain; a hundredth of its terms lost changes results by 0.6%. */
-    .gates = { .max_abs = 1e-3, .mean_abs = 1e-4, .bad_abs = 1e-4, .bad_rel = 1e-4, .bad_pct = 0, .rel_l2 = 1e-4 },
-};
-static const kg_suite *const suites[] = { &suite };
-
-KG_EXPORT const struct kg_module kg_module = {
-    KG_MODULE_SIZES,
-    .name = "classes",
-    .git_sha = KG_GIT_SHA,
-    .git_dirty = KG_GIT_DIRTY,
-    .flags = KG_BUILD_FLAGS,
-    .suites = suites,
-    .n_suites = sizeof suites / sizeof *suites,
-#if KG_WITH_CUDA
-    .kernels = kg_kernels,
-    .n_kernels = KG_KERNEL_COUNT,
-#endif
-};
+const kg_backend chain_wide = { .name = "fma_cpu", .help = "strips of 64", .device = KG_CPU, .launch = launch_wide };
+const kg_backend chain_narrow = { .name = "narrow_cpu", .help = "anchor", .device = KG_CPU, .launch = launch_narrow };
