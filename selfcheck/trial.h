@@ -8,15 +8,15 @@
 #ifndef KG_TRIAL_H
 #define KG_TRIAL_H
 
-#include "selfcheck/card_spread.h"
 #include "selfcheck/case_noise.h"
 #include "selfcheck/cells.h"
 #include "selfcheck/series.h"
 
 struct kg_trial_options {
-    double threshold_pct; /* negative: 2 on a GPU and 10 on a CPU, and there are rows for 0.5 and 0.25 on a GPU */
-    int max_blocks;       /* of a set of rounds */
-    bool drawn;           /* gates drawn from each case's own blocks too: a short recording has few of a size */
+    double threshold_pct;
+    bool fine;      /* rows of the finer thresholds too, 0.5 and 0.25 */
+    int max_blocks; /* of a set of rounds */
+    bool drawn;     /* gates drawn from each case's own blocks too: a short recording has few of a size */
 };
 
 struct kg_trials {

@@ -14,8 +14,4 @@ void kg_trials_put(const struct kg_trials *trials, const struct kg_series_set *s
                    const struct kg_trial_report *report, FILE *out);
 int kg_trials_put_json(const struct kg_trials *trials, const struct kg_series_set *set, FILE *out, kg_error *ret_error);
 
-/* The rows of the table that have gates; those of gates drawn from the cases' own blocks are the last. Returns how
- * many. */
-size_t kg_trials_rows(const struct kg_trials *trials, struct kg_rate_row ret_rows[KG_TRIAL_ROWS + 1]);
-
 #endif
