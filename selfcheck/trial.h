@@ -39,4 +39,14 @@ int kg_trials_of(const struct kg_series_set *set, const struct kg_trial_options 
                  kg_error *ret_error);
 void kg_trials_done(struct kg_trials *trials);
 
+/* What selfcheck says of them: aligned text to be read or pasted into a document, or JSON. */
+struct kg_trial_report {
+    bool goals;   /* the cells of what must be reached, and the other rules beside them, in place of all rates */
+    bool verbose; /* all rates, by class and time of the kernel too */
+};
+
+void kg_trials_put(const struct kg_trials *trials, const struct kg_series_set *set,
+                   const struct kg_trial_report *report, FILE *out);
+int kg_trials_put_json(const struct kg_trials *trials, const struct kg_series_set *set, FILE *out, kg_error *ret_error);
+
 #endif

@@ -1,6 +1,6 @@
 /* trial_report.c -- tables of goals, rates, cases and cards, and the same as JSON, whose names are an interface, added
  * to and never changed. */
-#include "selfcheck/trial_report.h"
+#include "selfcheck/trial.h"
 
 #include "base/json.h"
 #include "selfcheck/goal.h"

@@ -8,7 +8,7 @@
 #include "plan/policy.h"
 #include "selfcheck/goal.h"
 #include "selfcheck/record.h"
-#include "selfcheck/trial_report.h"
+#include "selfcheck/trial.h"
 
 /* ---- floors ---------------------------------------------------------------------------------------------------- */
 
