@@ -1,13 +1,73 @@
-/* case_noise.c -- standard deviations between a case's blocks, and what follows from them. */
+/* case_noise.c -- standard deviations between a case's blocks, gates drawn from them, means of its ratio. */
 #include "selfcheck/case_noise.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
-#include "judge/decision.h"
-#include "selfcheck/detectable.h"
 #include "base/random.h"
 #include "base/stats.h"
+#include "selfcheck/gate.h"
+
+/* ---- drawn gates ----------------------------------------------------------------------------------------------- */
+
+static const double ladder_pct[] = { 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1, 1.25,
+                                     1.5,  2,   2.5,  3,   4,    5,   7.5, 10,  15,  20,  30 };
+#define RUNGS (int)(sizeof ladder_pct / sizeof *ladder_pct)
+
+struct draw {
+    const double *logs; /* candidate / baseline of unchanged blocks */
+    int count;
+    const struct kg_series *like; /* what else a block holds */
+    double sd, floor_pct;         /* that later runs on this machine will know of the case */
+    int max_blocks;               /* of a set of rounds */
+};
+
+/* The same seed draws the same blocks at every size. */
+static struct kg_gate_answer draw_gate(const struct draw *draw, double change_pct, double threshold_pct, uint64_t seed)
+{
+    struct kg_recorded_block drawn[KG_MAX_BLOCKS];
+    struct kg_gate_blocks blocks = { .series = draw->like, .count = KG_MAX_BLOCKS };
+    for (int i = 0; i < KG_MAX_BLOCKS; i++) {
+        const uint64_t word = kg_mix64(seed + 0x9e3779b97f4a7c15u * (uint64_t)(i + 1));
+        drawn[i] = draw->like->blocks[0];
+        drawn[i].log_against = draw->logs[word % (uint64_t)draw->count] + log1p(change_pct / 100);
+        blocks.of[i] = &drawn[i];
+    }
+    const struct kg_prior prior = { .sd = draw->sd, .blocks = fmin(draw->count - 1, KG_MACHINE_PRIOR_BLOCKS) };
+    const struct kg_gate_rule rule = {
+        .against = true,
+        .threshold_pct = threshold_pct,
+        .max_blocks = draw->max_blocks,
+        .prior = &prior,
+        .floor_pct = draw->floor_pct,
+    };
+    return kg_gate_judge(&blocks, NULL, &rule);
+}
+
+static bool is_found(const struct draw *draw, double change_pct)
+{
+    int missed = 0;
+    for (int i = 0; i < KG_DETECTABLE_GATES && missed <= (1 - KG_DETECTABLE_SHARE) * KG_DETECTABLE_GATES; i++)
+        missed += draw_gate(draw, change_pct, change_pct / 2, kg_mix64((uint64_t)i + 1)).verdict != KG_SLOW;
+    return missed <= (1 - KG_DETECTABLE_SHARE) * KG_DETECTABLE_GATES;
+}
+
+/* Of the ladder, the threshold being half of the size. */
+static double detectable_pct(const struct draw *draw)
+{
+    int low = 0, high = RUNGS;
+    while (low < high) {
+        const int middle = (low + high) / 2;
+        if (is_found(draw, ladder_pct[middle]))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low < RUNGS ? ladder_pct[low] : 0;
+}
+
+/* ---- between blocks -------------------------------------------------------------------------------------------- */
 
 #define MAX_BLOCKS 4096 /* of a case that are used */
 
@@ -24,7 +84,7 @@ static double floor_of(double sd, enum kg_device_kind kind)
     return fmax(200 * sd, kg_golden_floor_pct((const double[]){ 1, 1 }, 2, kind));
 }
 
-/* Lanes take equal parts of a block. */
+/* Arms take equal parts of a block. */
 static double busy_us_of_run(const struct kg_recorded_block *block)
 {
     return block->busy_us * 2 / (2 + isfinite(block->log_anchor) + (block->planted_pct > 0));
@@ -49,12 +109,12 @@ static void add_series(const struct kg_series *series, enum kg_quantity quantity
     sum->freedom += sum->count > first ? sum->count - first - 1 : 0;
 }
 
-static void draw_gates(const struct kg_draw *draw, double threshold_pct, struct kg_rate ret_rates[KG_PLANTED])
+static void draw_gates(const struct draw *draw, double threshold_pct, struct kg_rate ret_rates[KG_PLANTED])
 {
     for (int i = 0; i < KG_DRAWN_GATES * KG_PLANTED; i++) {
         const int planted = i % KG_PLANTED;
         const uint64_t seed = kg_mix64((uint64_t)(i / KG_PLANTED) + 1);
-        const struct kg_gate_answer answer = kg_draw_gate(draw, kg_planted_pct[planted], threshold_pct, seed);
+        const struct kg_gate_answer answer = draw_gate(draw, kg_planted_pct[planted], threshold_pct, seed);
         if (answer.verdict != KG_UNGATED)
             kg_rate_add(&ret_rates[planted], &answer.decision);
     }
@@ -74,13 +134,13 @@ static void describe_by(const struct kg_series_set *set, enum kg_quantity quanti
     it->floor_pct[quantity] = floor_of(it->sd[quantity], it->series->kind);
     if (quantity != KG_QUANTITY_AGAINST)
         return;
-    const struct kg_draw draw = { .logs = sum.logs,
-                                  .count = sum.count,
-                                  .like = it->series,
-                                  .sd = it->sd[quantity],
-                                  .floor_pct = it->floor_pct[quantity],
-                                  .max_blocks = max_blocks };
-    it->detectable_pct = kg_detectable_pct(&draw);
+    const struct draw draw = { .logs = sum.logs,
+                               .count = sum.count,
+                               .like = it->series,
+                               .sd = it->sd[quantity],
+                               .floor_pct = it->floor_pct[quantity],
+                               .max_blocks = max_blocks };
+    it->detectable_pct = detectable_pct(&draw);
     if (drawn_threshold_pct >= 0)
         draw_gates(&draw, drawn_threshold_pct, it->drawn);
 }
@@ -110,10 +170,7 @@ size_t kg_case_noises_of(const struct kg_series_set *set, int max_blocks, double
 {
     size_t count = 0;
     for (size_t i = 0; i < set->count; i++) {
-        size_t before = 0;
-        while (before < i && strcmp(set->items[before].key, set->items[i].key))
-            before++;
-        if (before == i)
+        if (kg_series_set_is_first(set, i, offsetof(struct kg_series, key)))
             describe(set, &set->items[i], max_blocks, drawn_threshold_pct, &room[count++]);
     }
     return count;
@@ -135,4 +192,81 @@ int kg_case_noise_floor(const struct kg_case_noise *noise, struct kg_floor *ret_
     memcpy(floor.floor_pct, noise->floor_pct, sizeof floor.floor_pct);
     *ret_floor = floor;
     return KG_OK;
+}
+
+/* ---- between cards and starts ---------------------------------------------------------------------------------- */
+
+#define MAX_SERIES 512 /* of a case that are used */
+
+struct means {
+    double log_ratio[MAX_SERIES];
+    const char *uuid[MAX_SERIES];
+    int count;
+};
+
+static double mean_ratio(const struct kg_series *series)
+{
+    double sum = 0;
+    for (int i = 0; i < series->n_blocks; i++)
+        sum += series->blocks[i].log_ratio;
+    return sum / series->n_blocks;
+}
+
+static struct means means_of(const struct kg_series_set *set, const char *key)
+{
+    struct means means = { .count = 0 };
+    for (size_t i = 0; i < set->count && means.count < MAX_SERIES; i++) {
+        const struct kg_series *series = &set->items[i];
+        if (strcmp(series->key, key) || !isfinite(mean_ratio(series)))
+            continue;
+        means.uuid[means.count] = series->uuid;
+        means.log_ratio[means.count++] = mean_ratio(series);
+    }
+    return means;
+}
+
+static struct kg_card_spread spread_of(const struct means *means, const char *key)
+{
+    struct kg_card_spread spread = { .key = key, .n_series = means->count };
+    spread.sd_pct = 100 * kg_stats_of(means->log_ratio, (size_t)means->count).std;
+    for (int i = 0; i < means->count; i++) {
+        bool is_first = true;
+        for (int j = 0; j < i; j++) {
+            const double change_pct = 100 * expm1(fabs(means->log_ratio[i] - means->log_ratio[j]));
+            const bool same = !strcmp(means->uuid[i], means->uuid[j]);
+            double *worst = same ? &spread.worst_day_pct : &spread.worst_card_pct;
+            *worst = fmax(*worst, change_pct);
+            is_first = is_first && !same;
+        }
+        spread.n_cards += is_first;
+    }
+    return spread;
+}
+
+size_t kg_card_spreads_of(const struct kg_series_set *set, struct kg_card_spread *room)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < set->count; i++) {
+        if (!kg_series_set_is_first(set, i, offsetof(struct kg_series, key)))
+            continue;
+        const struct means means = means_of(set, set->items[i].key);
+        if (means.count > 1)
+            room[count++] = spread_of(&means, set->items[i].key);
+    }
+    return count;
+}
+
+struct kg_card_spread kg_card_spread_all(const struct kg_card_spread *spreads, size_t count)
+{
+    struct kg_card_spread all = { .key = "all cases" };
+    double squares = 0;
+    for (size_t i = 0; i < count; i++) {
+        squares += spreads[i].sd_pct * spreads[i].sd_pct;
+        all.n_series += spreads[i].n_series;
+        all.n_cards = spreads[i].n_cards > all.n_cards ? spreads[i].n_cards : all.n_cards;
+        all.worst_card_pct = fmax(all.worst_card_pct, spreads[i].worst_card_pct);
+        all.worst_day_pct = fmax(all.worst_day_pct, spreads[i].worst_day_pct);
+    }
+    all.sd_pct = count ? sqrt(squares / (double)count) : 0;
+    return all;
 }

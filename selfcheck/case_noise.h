@@ -1,4 +1,5 @@
-/* case_noise.h -- what recorded blocks say of one case's noise. Pure. */
+/* case_noise.h -- what recorded blocks say of one case's noise: between blocks, what a gate of them would find, and how
+ * far its ratio to the anchor differs between cards and starts. Pure. */
 #ifndef KG_CASE_NOISE_H
 #define KG_CASE_NOISE_H
 
@@ -11,15 +12,19 @@ struct kg_case_noise {
     const struct kg_series *series; /* the first of them */
     int n_blocks, n_series;
     double p50_us;
-    double sd[KG_QUANTITIES];         /* between blocks of one series, of logarithms; 0: not measured */
-    double floor_pct[KG_QUANTITIES];  /* 0: not measured */
-    double detectable_pct;            /* kg_detectable_pct */
+    double sd[KG_QUANTITIES];        /* between blocks of one series, of logarithms; 0: not measured */
+    double floor_pct[KG_QUANTITIES]; /* 0: not measured */
+    double detectable_pct; /* smallest change that KG_DETECTABLE_SHARE of later gates here would call SLOW; 0: none */
     struct kg_rate drawn[KG_PLANTED]; /* gates drawn from the case's own blocks; none where not asked for */
     double clear_s; /* windows of a clear case, which is decided at the first look: a run's blocks are of two arms, so
                      * of a recorded one its share of the arms */
 };
 
+/* Gates against, of blocks that are drawn from the case's own with replacement: what later runs on this machine would
+ * find, at sizes that no block has. */
 #define KG_DRAWN_GATES 200 /* a size */
+#define KG_DETECTABLE_GATES 1000
+#define KG_DETECTABLE_SHARE 0.99
 
 /* One a case, in the order of the set; `room` has one for every series. `max_blocks`: of a set of rounds.
  * `drawn_threshold_pct`: of drawn gates; negative: none. */
@@ -29,5 +34,22 @@ size_t kg_case_noises_of(const struct kg_series_set *set, int max_blocks, double
 /* For later runs on this machine: of a set that was recorded on one card in one start. KG_EINVAL: too few blocks to
  * tell. */
 int kg_case_noise_floor(const struct kg_case_noise *noise, struct kg_floor *ret_floor);
+
+/* ---- between cards and starts ---------------------------------------------------------------------------------- */
+
+/* Of the means of log(case / anchor) over a series' blocks. */
+struct kg_card_spread {
+    const char *key;
+    int n_series, n_cards;
+    double sd_pct;         /* between all series */
+    double worst_card_pct; /* largest change between two cards; 0: one card */
+    double worst_day_pct;  /* between two starts of one card; 0: one start */
+};
+
+/* One a case that has an anchor and at least two series; returns how many. `room` has one for every series. */
+size_t kg_card_spreads_of(const struct kg_series_set *set, struct kg_card_spread *room);
+
+/* Over all: root of the mean square, and the largest. */
+struct kg_card_spread kg_card_spread_all(const struct kg_card_spread *spreads, size_t count);
 
 #endif

@@ -1,11 +1,11 @@
-/* gate.h -- one gate over recorded blocks: what a bless and a run would have said, had they measured these. Blessing
- * and judging are the runner's own (golden.h, verdict.h); only the blocks come from a file. Pure. */
+/* gate.h -- one gate of recorded blocks: which blocks it takes, and what the code that blesses and judges a run says of
+ * them. Pure. */
 #ifndef KG_GATE_H
 #define KG_GATE_H
 
+#include "judge/verdict.h"
 #include "selfcheck/rates.h"
 #include "selfcheck/series.h"
-#include "judge/verdict.h"
 
 #define KG_GATE_GOLDEN 8 /* blocks of a golden, as a bless measures them */
 
@@ -40,5 +40,33 @@ int kg_gate_bless(const struct kg_gate_blocks *blocks, struct kg_golden *ret_gol
 /* As many blocks as the verdict asks for. `golden` NULL: against. */
 struct kg_gate_answer kg_gate_judge(const struct kg_gate_blocks *blocks, const struct kg_golden *golden,
                                     const struct kg_gate_rule *rule);
+
+/* ---- where the blocks come from -------------------------------------------------------------------------------- */
+
+/* Blocks that gates take theirs from, one after another: of one series, or of all series of a case in a chain. */
+struct kg_pool {
+    const struct kg_series *series;      /* the first of those that blocks are of */
+    const struct kg_recorded_block **of; /* owned by who made the pool, with room for all */
+    int count;
+};
+
+/* Appends the blocks that have a slowdown of planted_pct beside them; 0: all. */
+void kg_pool_add(struct kg_pool *pool, const struct kg_series *series, double planted_pct);
+
+/* Removes the blocks of a golden. Returns where the block at `at` is then, or the next one after it that is left. */
+int kg_pool_remove(struct kg_pool *pool, const struct kg_gate_blocks *golden, int at);
+
+/* The blocks from `at` on, and after the last those from the first on, as many as a gate may take. A gate that wants
+ * more than are left would have to be counted as cut, or left out, and either would favour one answer; so it goes on
+ * with blocks of other gates. ret_fresh: how many come before those. */
+struct kg_gate_blocks kg_pool_take(const struct kg_pool *pool, int at, bool planted, int *ret_fresh);
+
+/* KG_GATE_GOLDEN blocks from `at` on, for a golden. */
+struct kg_gate_blocks kg_pool_golden(const struct kg_pool *pool, int at);
+
+/* The golden of a run that begins at `at` of `with`, the pool's blocks that have a slowdown beside them. It is made of
+ * blocks of other processes: of those without the slowdown, or, where all have it, of the first or the last blocks,
+ * whichever are farther. */
+struct kg_gate_blocks kg_pool_golden_beside(const struct kg_pool *pool, const struct kg_pool *with, int at);
 
 #endif

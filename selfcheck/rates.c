@@ -1,7 +1,8 @@
-/* rates.c -- counts of gates and the table of them. A new column is a line in cells_of and one in the heads. */
+/* rates.c -- counts of gates and the table of them. A new column is a line in line_of and one in the heads. */
 #include "selfcheck/rates.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/distribution.h"
@@ -12,34 +13,41 @@ const double kg_planted_pct[KG_PLANTED] = { 0, 0.5, 1, 2, 3, 5 };
 
 void kg_rate_add(struct kg_rate *rate, const struct kg_decision *decision)
 {
-    switch (decision->answer) {
-    case KG_ANSWER_SLOW:
-        rate->slow++;
-        break;
-    case KG_ANSWER_FAST:
-        rate->fast++;
-        break;
-    case KG_ANSWER_PASS:
-        rate->pass++;
-        break;
-    case KG_ANSWER_MORE:
-        rate->unsure++;
-        break;
-    }
+    size_t *const by_answer[] = { [KG_ANSWER_SLOW] = &rate->slow,
+                                  [KG_ANSWER_FAST] = &rate->fast,
+                                  [KG_ANSWER_PASS] = &rate->pass,
+                                  [KG_ANSWER_MORE] = &rate->unsure };
+    ++*by_answer[decision->answer];
     rate->unconfirmed += decision->alarm_blocks && decision->answer != KG_ANSWER_SLOW;
     rate->blocks += (size_t)(decision->alarm_blocks + decision->n_blocks);
 }
 
+/* Every member, in the order of the JSON. */
+static const struct {
+    const char *name;
+    size_t offset;
+} counts[] = {
+    { "slow", offsetof(struct kg_rate, slow) },
+    { "fast", offsetof(struct kg_rate, fast) },
+    { "pass", offsetof(struct kg_rate, pass) },
+    { "unsure", offsetof(struct kg_rate, unsure) },
+    { "unconfirmed_alarms", offsetof(struct kg_rate, unconfirmed) },
+    { "cut", offsetof(struct kg_rate, cut) },
+    { "shared", offsetof(struct kg_rate, shared) },
+    { "blocks", offsetof(struct kg_rate, blocks) },
+};
+#define N_COUNTS (sizeof counts / sizeof *counts)
+_Static_assert(N_COUNTS * sizeof(size_t) == sizeof(struct kg_rate), "every count is summed and written");
+
+static size_t count_of(const struct kg_rate *rate, size_t i)
+{
+    return *(const size_t *)((const char *)rate + counts[i].offset);
+}
+
 void kg_rate_sum(struct kg_rate *sum, const struct kg_rate *rate)
 {
-    sum->slow += rate->slow;
-    sum->fast += rate->fast;
-    sum->pass += rate->pass;
-    sum->unsure += rate->unsure;
-    sum->unconfirmed += rate->unconfirmed;
-    sum->cut += rate->cut;
-    sum->shared += rate->shared;
-    sum->blocks += rate->blocks;
+    for (size_t i = 0; i < N_COUNTS; i++)
+        *(size_t *)((char *)sum + counts[i].offset) += count_of(rate, i);
 }
 
 void kg_rate_add_call(struct kg_rate *rate, bool slow, int n_blocks)
@@ -98,6 +106,14 @@ void kg_rate_count_text(size_t count, char *ret_text, size_t size)
     ret_text[used] = '\0';
 }
 
+void kg_rate_of_text(const struct kg_rate *rate, char *ret_text, size_t size)
+{
+    char slow[32], gates[32];
+    kg_rate_count_text(rate->slow, slow, sizeof slow);
+    kg_rate_count_text(kg_rate_gates(rate), gates, sizeof gates);
+    (void)snprintf(ret_text, size, "%s of %s", slow, gates);
+}
+
 /* Two digits of the distance to the nearer of 0 and 100. Near 100 at most two behind the point, and never rounded up.
  */
 void kg_rate_pct_text(double pct, char *ret_text, size_t size)
@@ -111,7 +127,6 @@ void kg_rate_pct_text(double pct, char *ret_text, size_t size)
 
 enum { C_NAME, C_JUDGED, C_THRESHOLD, C_FALSE, C_UNSURE, C_ALARMS, C_BLOCKS, C_GATES, C_FOUND };
 _Static_assert(C_FOUND + KG_PLANTED - 1 <= KG_COLUMNS, "columns of the table");
-#define CELL KG_COLUMNS_CELL
 
 static bool has_size(const struct kg_rate_row *rows, size_t n_rows, int planted)
 {
@@ -133,12 +148,12 @@ static struct kg_columns_line heads(const struct kg_rate_row *rows, size_t n_row
                                       [C_GATES] = "gates a size" } };
     for (int i = 1; i < KG_PLANTED; i++)
         if (has_size(rows, n_rows, i))
-            (void)snprintf(line.cells[C_FOUND + i - 1], CELL, "+%g%% found", kg_planted_pct[i]);
+            kg_columns_set(&line, C_FOUND + i - 1, "+%g%% found", kg_planted_pct[i]);
     return line;
 }
 
 /* "98.7% (98.5)"; sizes of fewer gates than the row's say of how many. */
-static void put_found(const struct kg_rate *rate, size_t usual, char *ret_text)
+static void put_found(const struct kg_rate *rate, size_t usual, int column, struct kg_columns_line *line)
 {
     char share[32], bound[32], gates[40] = "", count[32];
     if (kg_rate_gates(rate) == 0)
@@ -150,52 +165,49 @@ static void put_found(const struct kg_rate *rate, size_t usual, char *ret_text)
         kg_rate_count_text(kg_rate_gates(rate), count, sizeof count);
         (void)snprintf(gates, sizeof gates, " of %s", count);
     }
-    (void)snprintf(ret_text, CELL, "%s (%s)%s", share, bound, gates);
+    kg_columns_set(line, column, "%s (%s)%s", share, bound, gates);
 }
 
-static struct kg_columns_line cells_of(const struct kg_rate_row *row)
+static void put_same(const struct kg_rate *same, struct kg_columns_line *line)
 {
-    const struct kg_rate *same = &row->rates[0];
+    char bound[32], found[80];
+    if (kg_rate_gates(same) == 0)
+        return;
+    kg_rate_of_text(same, found, sizeof found);
+    kg_rate_pct_text(kg_rate_upper_pct(same), bound, sizeof bound);
+    kg_columns_set(line, C_FALSE, "%s (%s)", found, bound);
+    kg_rate_pct_text(share_pct(same, same->unsure), line->cells[C_UNSURE], KG_COLUMNS_CELL);
+    kg_rate_count_text(same->unconfirmed, line->cells[C_ALARMS], KG_COLUMNS_CELL);
+    kg_columns_set(line, C_BLOCKS, "%.1f", (double)same->blocks / (double)kg_rate_gates(same));
+}
+
+static struct kg_columns_line line_of(const void *of, size_t row_index)
+{
+    const struct kg_rate_row *row = (const struct kg_rate_row *)of + row_index;
     struct kg_columns_line line = { { { 0 } } };
-    char slow[32], gates[32], bound[32];
     size_t usual = 0;
-    (void)snprintf(line.cells[C_NAME], CELL, "%s", row->name);
-    (void)snprintf(line.cells[C_JUDGED], CELL, "%s%s", row->judged, row->resampled ? " (resampled)" : "");
+    kg_columns_set(&line, C_NAME, "%s", row->name);
+    kg_columns_set(&line, C_JUDGED, "%s%s", row->judged, row->resampled ? " (resampled)" : "");
     if (row->threshold_pct > 0)
-        (void)snprintf(line.cells[C_THRESHOLD], CELL, "%g%%", row->threshold_pct);
-    if (kg_rate_gates(same)) {
-        kg_rate_count_text(same->slow, slow, sizeof slow);
-        kg_rate_count_text(kg_rate_gates(same), gates, sizeof gates);
-        kg_rate_pct_text(kg_rate_upper_pct(same), bound, sizeof bound);
-        (void)snprintf(line.cells[C_FALSE], CELL, "%s of %s (%s)", slow, gates, bound);
-        kg_rate_pct_text(share_pct(same, same->unsure), line.cells[C_UNSURE], CELL);
-        kg_rate_count_text(same->unconfirmed, line.cells[C_ALARMS], CELL);
-        (void)snprintf(line.cells[C_BLOCKS], CELL, "%.1f", (double)same->blocks / (double)kg_rate_gates(same));
-    }
+        kg_columns_set(&line, C_THRESHOLD, "%g%%", row->threshold_pct);
+    put_same(&row->rates[0], &line);
     for (int i = 1; i < KG_PLANTED; i++)
         if (kg_rate_gates(&row->rates[i]) > usual)
             usual = kg_rate_gates(&row->rates[i]);
     if (usual)
-        kg_rate_count_text(usual, line.cells[C_GATES], CELL);
+        kg_rate_count_text(usual, line.cells[C_GATES], KG_COLUMNS_CELL);
     for (int i = 1; i < KG_PLANTED; i++)
-        put_found(&row->rates[i], usual, line.cells[C_FOUND + i - 1]);
+        put_found(&row->rates[i], usual, C_FOUND + i - 1, &line);
     return line;
 }
 
 void kg_rates_put_table(const struct kg_rate_row *rows, size_t n_rows, FILE *out)
 {
-    struct kg_columns columns = { .left = 1u << C_NAME | 1u << C_JUDGED };
     const struct kg_columns_line head = heads(rows, n_rows);
-    kg_columns_fit(&columns, &head);
-    for (size_t i = 0; i < n_rows; i++) {
-        const struct kg_columns_line line = cells_of(&rows[i]);
-        kg_columns_fit(&columns, &line);
-    }
-    kg_columns_put(&columns, &head, out);
-    for (size_t i = 0; i < n_rows; i++) {
-        const struct kg_columns_line line = cells_of(&rows[i]);
-        kg_columns_put(&columns, &line, out);
-    }
+    kg_columns_put(
+        &(struct kg_columns){
+            .head = &head, .left = 1u << C_NAME | 1u << C_JUDGED, .line = line_of, .of = rows, .n_lines = n_rows },
+        out);
 }
 
 /* ---- as JSON --------------------------------------------------------------------------------------------------- */
@@ -205,14 +217,8 @@ static cJSON *rate_to_json(const struct kg_rate *rate, double planted_pct)
     cJSON *object = cJSON_CreateObject();
     kg_json_add_real(object, "planted_pct", planted_pct);
     kg_json_add_real(object, "gates", (double)kg_rate_gates(rate));
-    kg_json_add_real(object, "slow", (double)rate->slow);
-    kg_json_add_real(object, "fast", (double)rate->fast);
-    kg_json_add_real(object, "pass", (double)rate->pass);
-    kg_json_add_real(object, "unsure", (double)rate->unsure);
-    kg_json_add_real(object, "unconfirmed_alarms", (double)rate->unconfirmed);
-    kg_json_add_real(object, "cut", (double)rate->cut);
-    kg_json_add_real(object, "shared", (double)rate->shared);
-    kg_json_add_real(object, "blocks", (double)rate->blocks);
+    for (size_t i = 0; i < N_COUNTS; i++)
+        kg_json_add_real(object, counts[i].name, (double)count_of(rate, i));
     kg_json_add_real(object, "slow_pct", kg_rate_slow_pct(rate));
     kg_json_add_real(object, "slow_lower_pct", kg_rate_lower_pct(rate));
     if (!kg_json_add_real(object, "slow_upper_pct", kg_rate_upper_pct(rate))) {

@@ -16,7 +16,7 @@ extern const double kg_planted_pct[KG_PLANTED]; /* 0, 0.5, 1, 2, 3, 5 */
 
 #define KG_RATE_CONFIDENCE 0.95
 
-/* Gates by their last answer. `unsure`: the rounds ran out. */
+/* Gates by their last answer; all members are counts. `unsure`: the rounds ran out. */
 struct kg_rate {
     size_t slow, fast, pass, unsure;
     size_t unconfirmed; /* of those that are not slow: a first set raised an alarm that the second did not confirm */
@@ -41,6 +41,8 @@ double kg_rate_lower_pct(const struct kg_rate *rate);
 
 /* 1,234,567 */
 void kg_rate_count_text(size_t count, char *ret_text, size_t size);
+/* 12 of 1,234 are SLOW */
+void kg_rate_of_text(const struct kg_rate *rate, char *ret_text, size_t size);
 /* As precise as the distance to the nearer of 0 and 100 wants; never rounded up to 100. */
 void kg_rate_pct_text(double pct, char *ret_text, size_t size);
 

@@ -1,5 +1,5 @@
 /* series_file.c -- files of recorded blocks: what is in one already is never touched. */
-#include "selfcheck/series_file.h"
+#include "selfcheck/series.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,8 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "selfcheck/series_json.h"
 
 static int read_lines(FILE *file, const char *path, struct kg_series_set *set, kg_error *ret_error)
 {

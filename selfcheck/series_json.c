@@ -1,6 +1,6 @@
 /* series_json.c -- a head of texts, then a column of whole numbers for each member of a block. A new member is a row of
  * `columns`, a line in to_numbers and one in from_numbers. */
-#include "selfcheck/series_json.h"
+#include "selfcheck/series.h"
 
 #include <limits.h>
 #include <math.h>

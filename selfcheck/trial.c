@@ -3,11 +3,11 @@
 #include "selfcheck/trial.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "selfcheck/gate.h"
-#include "selfcheck/pool.h"
 #include "selfcheck/rules.h"
 
 #define BIT(row) (1u << (row))
@@ -179,28 +179,12 @@ static void same_by_golden(struct trial *t, const struct of_series *s)
 {
     const struct kg_pool all = pool_of(t->all, s->series, 0);
     for (int at = 0, used = 1; used && at + KG_GATE_GOLDEN + KG_LOOK_EVERY <= all.count; at += KG_GATE_GOLDEN + used) {
-        struct blessed golden = { .blocks = kg_pool_golden(&all, at, KG_GATE_GOLDEN) };
+        struct blessed golden = { .blocks = kg_pool_golden(&all, at) };
         struct kg_pool rest = pool_of(t->some, s->series, 0);
         bless(t, &golden, true);
         const struct question q = once(by_golden(t, s, &golden, true, 0));
         used = gate_at(t, &q, &rest, kg_pool_remove(&rest, &golden.blocks, at), KG_LOOK_EVERY);
     }
-}
-
-/* The golden of a run that begins at `at` of the planted blocks is made of blocks of other processes: of those without
- * that slowdown beside them, or, where all have it, of the first or the last blocks, whichever are farther. */
-static struct kg_gate_blocks golden_beside(const struct kg_pool *all, const struct kg_pool *with, int at)
-{
-    struct kg_gate_blocks blocks = { .series = all->series };
-    for (int i = 0, k = 0; i < all->count && blocks.count < KG_GATE_GOLDEN; i++) {
-        if (k < with->count && with->of[k] == all->of[i])
-            k++;
-        else
-            blocks.of[blocks.count++] = all->of[i];
-    }
-    if (blocks.count == KG_GATE_GOLDEN)
-        return blocks;
-    return kg_pool_golden(all, at < KG_GATE_GOLDEN ? all->count - KG_GATE_GOLDEN : 0, KG_GATE_GOLDEN);
 }
 
 static void power_by_golden(struct trial *t, const struct of_series *s, int planted)
@@ -210,7 +194,7 @@ static void power_by_golden(struct trial *t, const struct of_series *s, int plan
     int gates = 0;
     for (int at = 0, used = 1; used && at < n_with && all.count >= KG_GATE_GOLDEN + LEAST_SLOW; at += used) {
         struct kg_pool with = pool_of(t->some, s->series, kg_planted_pct[planted]);
-        struct blessed golden = { .blocks = golden_beside(&all, &with, at) };
+        struct blessed golden = { .blocks = kg_pool_golden_beside(&all, &with, at) };
         bless(t, &golden, false);
         const struct question q = once(by_golden(t, s, &golden, true, planted));
         used = gate_at(t, &q, &with, kg_pool_remove(&with, &golden.blocks, at), LEAST_SLOW);
@@ -308,7 +292,7 @@ static void against(struct trial *t, struct kg_case_cells *of, enum kg_trial_row
     }
 }
 
-/* ---- series ------------------------------------------------------------------------------------------ */
+/* ---- all walks ------------------------------------------------------------------------------------------------- */
 
 static void prepare(struct trial *t)
 {
@@ -320,7 +304,7 @@ static void prepare(struct trial *t)
         s->goldens = next;
         const struct kg_pool pool = pool_of(t->all, s->series, 0);
         for (int at = 0; at + KG_GATE_GOLDEN <= pool.count; at += KG_GATE_GOLDEN) {
-            next->blocks = kg_pool_golden(&pool, at, KG_GATE_GOLDEN);
+            next->blocks = kg_pool_golden(&pool, at);
             bless(t, next++, false);
             s->n_goldens++;
         }
@@ -343,19 +327,6 @@ static void try_all(struct trial *t)
 }
 
 /* ---- the whole ------------------------------------------------------------------------------------------------- */
-
-/* Distinct values of a text of the series. */
-static size_t count_distinct(const struct kg_series_set *set, size_t offset)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < set->count; i++) {
-        size_t before = 0;
-        while (before < i && strcmp((const char *)&set->items[before] + offset, (const char *)&set->items[i] + offset))
-            before++;
-        count += before == i;
-    }
-    return count;
-}
 
 static int check(const struct kg_series_set *set, kg_error *ret_error)
 {
@@ -397,27 +368,29 @@ int kg_trials_of(const struct kg_series_set *set, const struct kg_trial_options 
     int status = check(set, ret_error);
     if (status)
         return status;
-    const bool cpu = set->items[0].kind == KG_CPU;
     struct kg_trials trials = { .n_groups = 0 };
-    struct trial t = { .set = set, .max_blocks = options->max_blocks, .trials = &trials };
-    t.cells.threshold_pct = options->threshold_pct >= 0 ? options->threshold_pct : cpu ? 10 : 2;
-    t.fine = options->threshold_pct < 0 && !cpu;
-    for (size_t i = 0; i < set->count; i++)
+    struct trial t = { .set = set,
+                       .max_blocks = options->max_blocks,
+                       .fine = options->fine,
+                       .trials = &trials,
+                       .cells.threshold_pct = options->threshold_pct };
+    for (size_t i = 0; i < set->count; i++) {
         trials.n_blocks += (size_t)set->items[i].n_blocks;
+        trials.n_starts += kg_series_set_is_first(set, i, offsetof(struct kg_series, start));
+        trials.n_cards += kg_series_set_is_first(set, i, offsetof(struct kg_series, uuid));
+    }
     if (!make_room(&t)) {
         free_room(&t);
         kg_trials_done(&trials);
         return kg_fail(ret_error, KG_ENOMEM, "out of memory for gates");
     }
     trials.n_cases =
-        kg_case_noises_of(set, options->max_blocks, options->drawn ? t.cells.threshold_pct : -1, trials.cases);
+        kg_case_noises_of(set, options->max_blocks, options->drawn ? options->threshold_pct : -1, trials.cases);
     prepare(&t);
     try_all(&t);
     kg_cells_sum(&t.cells, trials.rows, trials.by_case);
     trials.n_groups = kg_cells_groups(&t.cells, trials.groups);
     free_room(&t);
-    trials.n_starts = count_distinct(set, offsetof(struct kg_series, start));
-    trials.n_cards = count_distinct(set, offsetof(struct kg_series, uuid));
     trials.n_spreads = kg_card_spreads_of(set, trials.spreads);
     *ret_trials = trials;
     return KG_OK;

@@ -8,15 +8,15 @@
 #ifndef KG_TRIAL_H
 #define KG_TRIAL_H
 
-#include "selfcheck/card_spread.h"
 #include "selfcheck/case_noise.h"
 #include "selfcheck/cells.h"
 #include "selfcheck/series.h"
 
 struct kg_trial_options {
-    double threshold_pct; /* negative: 2 on a GPU and 10 on a CPU, and there are rows for 0.5 and 0.25 on a GPU */
-    int max_blocks;       /* of a set of rounds */
-    bool drawn;           /* gates drawn from each case's own blocks too: a short recording has few of a size */
+    double threshold_pct;
+    bool fine;      /* rows of the finer thresholds too, 0.5 and 0.25 */
+    int max_blocks; /* of a set of rounds */
+    bool drawn;     /* gates drawn from each case's own blocks too: a short recording has few of a size */
 };
 
 struct kg_trials {
@@ -38,5 +38,15 @@ struct kg_trials {
 int kg_trials_of(const struct kg_series_set *set, const struct kg_trial_options *options, struct kg_trials *ret_trials,
                  kg_error *ret_error);
 void kg_trials_done(struct kg_trials *trials);
+
+/* What selfcheck says of them: aligned text to be read or pasted into a document, or JSON. */
+struct kg_trial_report {
+    bool goals;   /* the cells of what must be reached, and the other rules beside them, in place of all rates */
+    bool verbose; /* all rates, by class and time of the kernel too */
+};
+
+void kg_trials_put(const struct kg_trials *trials, const struct kg_series_set *set,
+                   const struct kg_trial_report *report, FILE *out);
+int kg_trials_put_json(const struct kg_trials *trials, const struct kg_series_set *set, FILE *out, kg_error *ret_error);
 
 #endif

@@ -1,8 +1,10 @@
-/* trial_report.c -- tables of goals, rates, cases and cards. The same as JSON is trial_json.c. */
-#include "selfcheck/trial_report.h"
+/* trial_report.c -- tables of goals, rates, cases and cards, and the same as JSON, whose names are an interface, added
+ * to and never changed. */
+#include "selfcheck/trial.h"
 
-#include "selfcheck/columns.h"
+#include "base/json.h"
 #include "selfcheck/goal.h"
+#include "selfcheck/columns.h"
 
 #define CELL KG_COLUMNS_CELL
 
@@ -10,42 +12,35 @@
 
 enum { G_STATE, G_WHAT, G_JUDGED, G_BY, G_WANTED, G_FOUND, G_SHARE, G_BOUND, G_GATES };
 
-static void put_of(const struct kg_rate *rate, char *ret_text)
-{
-    char count[32], gates[32];
-    kg_rate_count_text(rate->slow, count, sizeof count);
-    kg_rate_count_text(kg_rate_gates(rate), gates, sizeof gates);
-    snprintf(ret_text, CELL, "%s of %s", count, gates);
-}
-
 static void put_gates(const struct kg_goal *goal, struct kg_columns_line *line)
 {
     const struct kg_rate *rate = &goal->rate;
-    put_of(rate, line->cells[G_FOUND]);
+    kg_rate_of_text(rate, line->cells[G_FOUND], CELL);
     if (!kg_rate_gates(rate))
         return;
     kg_rate_pct_text(kg_rate_slow_pct(rate), line->cells[G_SHARE], CELL);
     kg_rate_pct_text(goal->power ? kg_rate_lower_pct(rate) : kg_rate_upper_pct(rate), line->cells[G_BOUND], CELL);
     if (goal->resampled)
-        snprintf(line->cells[G_GATES], CELL, "resampled");
+        kg_columns_set(line, G_GATES, "resampled");
     else if (rate->shared)
-        snprintf(line->cells[G_GATES], CELL, "independent but %zu", rate->shared);
+        kg_columns_set(line, G_GATES, "independent but %zu", rate->shared);
     else
-        snprintf(line->cells[G_GATES], CELL, "independent");
+        kg_columns_set(line, G_GATES, "independent");
 }
 
-static struct kg_columns_line goal_line(const struct kg_goal *goal)
+static struct kg_columns_line goal_line(const void *of, size_t i)
 {
+    const struct kg_goal *goal = (const struct kg_goal *)of + i;
     struct kg_columns_line line = { { { 0 } } };
-    snprintf(line.cells[G_STATE], CELL, "%s", kg_goal_state_name(goal->state));
-    snprintf(line.cells[G_WHAT], CELL, "%s", goal->what);
-    snprintf(line.cells[G_JUDGED], CELL, "%s", goal->judged);
-    snprintf(line.cells[G_WANTED], CELL, "%s", goal->wanted);
+    kg_columns_set(&line, G_STATE, "%s", kg_goal_state_name(goal->state));
+    kg_columns_set(&line, G_WHAT, "%s", goal->what);
+    kg_columns_set(&line, G_JUDGED, "%s", goal->judged);
+    kg_columns_set(&line, G_WANTED, "%s", goal->wanted);
     if (goal->slowest) {
-        snprintf(line.cells[G_FOUND], CELL, "at most %.2f s", goal->worst_s);
-        snprintf(line.cells[G_GATES], CELL, "mean %.2f s", goal->mean_s);
+        kg_columns_set(&line, G_FOUND, "at most %.2f s", goal->worst_s);
+        kg_columns_set(&line, G_GATES, "mean %.2f s", goal->mean_s);
     } else {
-        snprintf(line.cells[G_BY], CELL, "%g%%", goal->threshold_pct);
+        kg_columns_set(&line, G_BY, "%g%%", goal->threshold_pct);
         put_gates(goal, &line);
     }
     return line;
@@ -62,7 +57,7 @@ static void put_worst(const struct kg_goal *goal, FILE *out)
     fprintf(out, "  %s, %s at %g%%: mean of cases %s; %zu not at their best%s\n", goal->what, goal->judged,
             goal->threshold_pct, text, by_case->n_worst, by_case->n_worst > KG_WORST_CASES ? ", the worst" : "");
     for (size_t i = 0; i < by_case->n_worst && i < KG_WORST_CASES; i++) {
-        put_of(&by_case->worst[i].rate, text);
+        kg_rate_of_text(&by_case->worst[i].rate, text, sizeof text);
         fprintf(out, "  %14s  %s\n", text, by_case->worst[i].key);
     }
 }
@@ -73,17 +68,12 @@ static void put_goals(const struct kg_trials *trials, FILE *out)
                                                    "share", "bound", "gates" } };
     struct kg_goal goals[KG_MAX_GOALS];
     const size_t count = kg_goals_of(trials, goals);
-    struct kg_columns columns = { .left = 1u << G_STATE | 1u << G_WHAT | 1u << G_JUDGED | 1u << G_GATES };
-    kg_columns_fit(&columns, &head);
-    for (size_t i = 0; i < count; i++) {
-        const struct kg_columns_line line = goal_line(&goals[i]);
-        kg_columns_fit(&columns, &line);
-    }
-    kg_columns_put(&columns, &head, out);
-    for (size_t i = 0; i < count; i++) {
-        const struct kg_columns_line line = goal_line(&goals[i]);
-        kg_columns_put(&columns, &line, out);
-    }
+    const struct kg_columns columns = { .head = &head,
+                                        .left = 1u << G_STATE | 1u << G_WHAT | 1u << G_JUDGED | 1u << G_GATES,
+                                        .line = goal_line,
+                                        .of = goals,
+                                        .n_lines = count };
+    kg_columns_put(&columns, out);
     fputs("\nBounds: one-sided, 95%; too narrow where gates are resampled. 'independent but N': N gates ran out of "
           "blocks of their\nown and went on with others'. What is unsure is not found. Clear case: windows of three "
           "rounds on the GPU.\n\n",
@@ -95,20 +85,25 @@ static void put_goals(const struct kg_trials *trials, FILE *out)
 
 /* ---- the other rules ------------------------------------------------------------------------------------------- */
 
+static const enum kg_trial_row compared_rows[] = {
+    KG_ROW_GOLDEN,   KG_ROW_RULE_P50,      KG_ROW_RULE_MANN_WHITNEY,      KG_ROW_RULE_STDREL,
+    KG_ROW_CARD_ALL, KG_ROW_CARD_RULE_P50, KG_ROW_CARD_RULE_MANN_WHITNEY, KG_ROW_CARD_RULE_STDREL,
+};
 static const int compared[] = { 0, 5, 4 }; /* of kg_planted_pct: false SLOW, +5%, +3% */
 #define N_COMPARED (int)(sizeof compared / sizeof *compared)
 
-static struct kg_columns_line compared_line(const struct kg_rate_row *row)
+static struct kg_columns_line compared_line(const void *of, size_t row_index)
 {
+    const struct kg_rate_row *row = &((const struct kg_trials *)of)->rows[compared_rows[row_index]];
     struct kg_columns_line line = { { { 0 } } };
-    snprintf(line.cells[0], CELL, "%s", row->judged);
+    kg_columns_set(&line, 0, "%s", row->judged);
     if (row->threshold_pct > 0)
-        snprintf(line.cells[1], CELL, "%g%%", row->threshold_pct);
+        kg_columns_set(&line, 1, "%g%%", row->threshold_pct);
     for (int i = 0; i < N_COMPARED; i++) {
         const struct kg_rate *rate = &row->rates[compared[i]];
         if (!kg_rate_gates(rate))
             continue;
-        put_of(rate, line.cells[2 + 2 * i]);
+        kg_rate_of_text(rate, line.cells[2 + 2 * i], CELL);
         kg_rate_pct_text(kg_rate_slow_pct(rate), line.cells[3 + 2 * i], CELL);
     }
     return line;
@@ -117,23 +112,14 @@ static struct kg_columns_line compared_line(const struct kg_rate_row *row)
 /* kgate and the others on the same samples. */
 static void put_compared(const struct kg_trials *trials, FILE *out)
 {
-    static const enum kg_trial_row rows[] = {
-        KG_ROW_GOLDEN,   KG_ROW_RULE_P50,      KG_ROW_RULE_MANN_WHITNEY,      KG_ROW_RULE_STDREL,
-        KG_ROW_CARD_ALL, KG_ROW_CARD_RULE_P50, KG_ROW_CARD_RULE_MANN_WHITNEY, KG_ROW_CARD_RULE_STDREL,
-    };
     static const struct kg_columns_line head = { { "to compare, on the same samples", "at", "false SLOW", "",
                                                    "+5% found", "", "+3% found" } };
-    struct kg_columns columns = { .left = 1 };
-    kg_columns_fit(&columns, &head);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct kg_columns_line line = compared_line(&trials->rows[rows[i]]);
-        kg_columns_fit(&columns, &line);
-    }
-    kg_columns_put(&columns, &head, out);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct kg_columns_line line = compared_line(&trials->rows[rows[i]]);
-        kg_columns_put(&columns, &line, out);
-    }
+    const struct kg_columns columns = { .head = &head,
+                                        .left = 1,
+                                        .line = compared_line,
+                                        .of = trials,
+                                        .n_lines = sizeof compared_rows / sizeof *compared_rows };
+    kg_columns_put(&columns, out);
     fputc('\n', out);
 }
 
@@ -152,7 +138,10 @@ static struct kg_rate_row drawn_row(const struct kg_trials *trials)
     return row;
 }
 
-size_t kg_trials_rows(const struct kg_trials *trials, struct kg_rate_row ret_rows[KG_TRIAL_ROWS + 1])
+/* The rows of the table that have gates; those of gates drawn from the cases' own blocks are the last. Returns how
+ * many.
+ */
+static size_t rows_of(const struct kg_trials *trials, struct kg_rate_row ret_rows[KG_TRIAL_ROWS + 1])
 {
     const struct kg_rate_row drawn = drawn_row(trials);
     size_t count = 0;
@@ -167,7 +156,7 @@ size_t kg_trials_rows(const struct kg_trials *trials, struct kg_rate_row ret_row
 static void put_rates(const struct kg_trials *trials, FILE *out)
 {
     struct kg_rate_row rows[KG_TRIAL_ROWS + 1];
-    kg_rates_put_table(rows, kg_trials_rows(trials, rows), out);
+    kg_rates_put_table(rows, rows_of(trials, rows), out);
 }
 
 static void put_notes(const struct kg_trials *trials, FILE *out)
@@ -196,22 +185,23 @@ static void put_notes(const struct kg_trials *trials, FILE *out)
 
 /* ---- cases and cards ------------------------------------------------------------------------------------------- */
 
-static void put_pct(double pct, int decimals, char *ret_text)
+static void put_pct(double pct, struct kg_columns_line *line, int column)
 {
-    snprintf(ret_text, CELL, pct > 0 ? "%.*f%%" : "-", decimals, pct);
+    kg_columns_set(line, column, pct > 0 ? "%.2f%%" : "-", pct);
 }
 
-static struct kg_columns_line case_line(const struct kg_case_noise *it)
+static struct kg_columns_line case_line(const void *of, size_t i)
 {
+    const struct kg_case_noise *it = (const struct kg_case_noise *)of + i;
     struct kg_columns_line line = { { { 0 } } };
-    snprintf(line.cells[0], CELL, "%.90s", it->series->key);
-    snprintf(line.cells[1], CELL, "%.4g", it->p50_us);
-    snprintf(line.cells[2], CELL, "%d", it->n_blocks);
+    kg_columns_set(&line, 0, "%.90s", it->series->key);
+    kg_columns_set(&line, 1, "%.4g", it->p50_us);
+    kg_columns_set(&line, 2, "%d", it->n_blocks);
     for (int quantity = 0; quantity < KG_QUANTITIES; quantity++)
-        put_pct(100 * it->sd[quantity], 2, line.cells[3 + quantity]);
-    put_pct(it->floor_pct[KG_QUANTITY_AGAINST], 2, line.cells[6]);
-    snprintf(line.cells[7], CELL, it->detectable_pct > 0 ? "%g%%" : "-", it->detectable_pct);
-    snprintf(line.cells[8], CELL, "%.2f", it->clear_s);
+        put_pct(100 * it->sd[quantity], &line, 3 + quantity);
+    put_pct(it->floor_pct[KG_QUANTITY_AGAINST], &line, 6);
+    kg_columns_set(&line, 7, it->detectable_pct > 0 ? "%g%%" : "-", it->detectable_pct);
+    kg_columns_set(&line, 8, "%.2f", it->clear_s);
     return line;
 }
 
@@ -219,33 +209,27 @@ static void put_cases(const struct kg_trials *trials, FILE *out)
 {
     static const struct kg_columns_line head = { { "case", "p50 us", "blocks", "sd p50", "sd ratio", "sd against",
                                                    "floor", "finds (99%)", "GPU s" } };
-    struct kg_columns columns = { .left = 1 };
-    kg_columns_fit(&columns, &head);
-    for (size_t i = 0; i < trials->n_cases; i++) {
-        const struct kg_columns_line line = case_line(&trials->cases[i]);
-        kg_columns_fit(&columns, &line);
-    }
     fputc('\n', out);
-    kg_columns_put(&columns, &head, out);
-    for (size_t i = 0; i < trials->n_cases; i++) {
-        const struct kg_columns_line line = case_line(&trials->cases[i]);
-        kg_columns_put(&columns, &line, out);
-    }
+    kg_columns_put(&(struct kg_columns){ &head, 1, case_line, trials->cases, trials->n_cases }, out);
     fputs("\nsd: between blocks on one card. floor: of --against. finds: the smallest change that --against calls SLOW "
           "in 99% of gates,\nits threshold half of that; resampled from the case's own blocks. GPU s: windows of a "
           "clear case.\n",
           out);
 }
 
-static struct kg_columns_line spread_line(const struct kg_card_spread *it)
+/* The last is of all cases. */
+static struct kg_columns_line spread_line(const void *of, size_t i)
 {
+    const struct kg_trials *trials = of;
+    const struct kg_card_spread it =
+        i < trials->n_spreads ? trials->spreads[i] : kg_card_spread_all(trials->spreads, trials->n_spreads);
     struct kg_columns_line line = { { { 0 } } };
-    snprintf(line.cells[0], CELL, "%.90s", it->key);
-    snprintf(line.cells[1], CELL, "%d", it->n_series);
-    snprintf(line.cells[2], CELL, "%d", it->n_cards);
-    put_pct(it->sd_pct, 2, line.cells[3]);
-    put_pct(it->worst_card_pct, 2, line.cells[4]);
-    put_pct(it->worst_day_pct, 2, line.cells[5]);
+    kg_columns_set(&line, 0, "%.90s", it.key);
+    kg_columns_set(&line, 1, "%d", it.n_series);
+    kg_columns_set(&line, 2, "%d", it.n_cards);
+    put_pct(it.sd_pct, &line, 3);
+    put_pct(it.worst_card_pct, &line, 4);
+    put_pct(it.worst_day_pct, &line, 5);
     return line;
 }
 
@@ -253,24 +237,10 @@ static void put_spreads(const struct kg_trials *trials, FILE *out)
 {
     static const struct kg_columns_line head = { { "ratio to the anchor, means of series", "series", "cards", "sd",
                                                    "largest, card to card", "start to start" } };
-    const struct kg_card_spread all = kg_card_spread_all(trials->spreads, trials->n_spreads);
-    const struct kg_columns_line last = spread_line(&all);
-    struct kg_columns columns = { .left = 1 };
     if (!trials->n_spreads)
         return;
-    kg_columns_fit(&columns, &head);
-    kg_columns_fit(&columns, &last);
-    for (size_t i = 0; i < trials->n_spreads; i++) {
-        const struct kg_columns_line line = spread_line(&trials->spreads[i]);
-        kg_columns_fit(&columns, &line);
-    }
     fputc('\n', out);
-    kg_columns_put(&columns, &head, out);
-    for (size_t i = 0; i < trials->n_spreads; i++) {
-        const struct kg_columns_line line = spread_line(&trials->spreads[i]);
-        kg_columns_put(&columns, &line, out);
-    }
-    kg_columns_put(&columns, &last, out);
+    kg_columns_put(&(struct kg_columns){ &head, 1, spread_line, trials, trials->n_spreads + 1 }, out);
 }
 
 void kg_trials_put(const struct kg_trials *trials, const struct kg_series_set *set,
@@ -292,4 +262,110 @@ void kg_trials_put(const struct kg_trials *trials, const struct kg_series_set *s
     }
     put_cases(trials, out);
     put_spreads(trials, out);
+}
+
+/* ---- as JSON --------------------------------------------------------------------------------------------------- */
+
+static cJSON *add_object(cJSON *array)
+{
+    cJSON *object = cJSON_CreateObject();
+    if (cJSON_AddItemToArray(array, object))
+        return object;
+    cJSON_Delete(object);
+    return NULL;
+}
+
+static void add_worst(cJSON *object, const struct kg_by_case *by_case)
+{
+    cJSON *array = cJSON_AddArrayToObject(object, "worst_cases");
+    for (size_t i = 0; i < by_case->n_worst && i < KG_WORST_CASES; i++) {
+        cJSON *one = add_object(array);
+        cJSON_AddStringToObject(one, "key", by_case->worst[i].key);
+        kg_json_add_real(one, "gates", (double)kg_rate_gates(&by_case->worst[i].rate));
+        kg_json_add_real(one, "slow", (double)by_case->worst[i].rate.slow);
+    }
+}
+
+static void add_goals(cJSON *root, const struct kg_trials *trials)
+{
+    static const char *const states[] = { [KG_GOAL_REACHED] = "reached",
+                                          [KG_GOAL_MISSED] = "missed",
+                                          [KG_GOAL_FEW] = "too few gates",
+                                          [KG_GOAL_TOLD] = "told" };
+    struct kg_goal goals[KG_MAX_GOALS];
+    const size_t count = kg_goals_of(trials, goals);
+    cJSON *array = cJSON_AddArrayToObject(root, "goals");
+    for (size_t i = 0; i < count; i++) {
+        const struct kg_goal *goal = &goals[i];
+        cJSON *object = add_object(array);
+        cJSON_AddStringToObject(object, "what", goal->what);
+        cJSON_AddStringToObject(object, "judged", goal->judged);
+        cJSON_AddStringToObject(object, "wanted", goal->wanted);
+        cJSON_AddStringToObject(object, "state", states[goal->state]);
+        if (goal->slowest) {
+            kg_json_add_real(object, "mean_s", goal->mean_s);
+            kg_json_add_real(object, "worst_s", goal->worst_s);
+            cJSON_AddStringToObject(object, "worst_case", goal->slowest);
+        } else {
+            kg_json_add_real(object, "threshold_pct", goal->threshold_pct);
+            kg_json_add_real(object, "gates", (double)kg_rate_gates(&goal->rate));
+            kg_json_add_real(object, "independent", (double)kg_goal_independent(goal));
+            kg_json_add_real(object, "slow", (double)goal->rate.slow);
+            kg_json_add_real(object, "slow_pct", kg_rate_slow_pct(&goal->rate));
+            kg_json_add_real(object, "bound_pct",
+                             goal->power ? kg_rate_lower_pct(&goal->rate) : kg_rate_upper_pct(&goal->rate));
+            kg_json_add_real(object, "mean_of_cases_pct", goal->by_case.mean_slow_pct);
+            add_worst(object, &goal->by_case);
+        }
+    }
+}
+
+static void add_cases(cJSON *root, const struct kg_trials *trials)
+{
+    static const char *const sds[KG_QUANTITIES] = { "sd_raw", "sd_ratio", "sd_against" };
+    cJSON *array = cJSON_AddArrayToObject(root, "cases");
+    for (size_t i = 0; i < trials->n_cases; i++) {
+        const struct kg_case_noise *it = &trials->cases[i];
+        cJSON *object = add_object(array);
+        cJSON_AddStringToObject(object, "key", it->series->key);
+        kg_json_add_real(object, "p50_us", it->p50_us);
+        kg_json_add_real(object, "blocks", it->n_blocks);
+        for (int quantity = 0; quantity < KG_QUANTITIES; quantity++)
+            kg_json_add_real(object, sds[quantity], it->sd[quantity]);
+        kg_json_add_real(object, "floor_against_pct", it->floor_pct[KG_QUANTITY_AGAINST]);
+        kg_json_add_real(object, "detectable_pct", it->detectable_pct);
+        kg_json_add_real(object, "clear_s", it->clear_s);
+    }
+}
+
+static void add_spreads(cJSON *root, const struct kg_trials *trials)
+{
+    cJSON *array = cJSON_AddArrayToObject(root, "ratio_between_cards");
+    for (size_t i = 0; i < trials->n_spreads; i++) {
+        const struct kg_card_spread *it = &trials->spreads[i];
+        cJSON *object = add_object(array);
+        cJSON_AddStringToObject(object, "key", it->key);
+        kg_json_add_real(object, "series", it->n_series);
+        kg_json_add_real(object, "cards", it->n_cards);
+        kg_json_add_real(object, "sd_pct", it->sd_pct);
+        kg_json_add_real(object, "worst_card_pct", it->worst_card_pct);
+        kg_json_add_real(object, "worst_start_pct", it->worst_day_pct);
+    }
+}
+
+int kg_trials_put_json(const struct kg_trials *trials, const struct kg_series_set *set, FILE *out, kg_error *ret_error)
+{
+    struct kg_rate_row rows[KG_TRIAL_ROWS + 1];
+    cJSON *root = cJSON_CreateObject();
+    kg_json_add_real(root, "schema", 1);
+    cJSON_AddStringToObject(root, "device", set->items[0].device);
+    kg_json_add_real(root, "blocks", (double)trials->n_blocks);
+    kg_json_add_real(root, "cards", (double)trials->n_cards);
+    kg_json_add_real(root, "starts", (double)trials->n_starts);
+    add_goals(root, trials);
+    cJSON_AddItemToObject(root, "rates", kg_rates_to_json(rows, rows_of(trials, rows)));
+    cJSON_AddItemToObject(root, "rates_by_class", kg_rates_to_json(trials->groups, trials->n_groups));
+    add_cases(root, trials);
+    add_spreads(root, trials);
+    return kg_json_put(root, out, ret_error);
 }

@@ -7,6 +7,7 @@
 int kg_command_run(const struct kg_options *options, kg_error *ret_error);
 int kg_command_list(const struct kg_options *options, kg_error *ret_error);
 int kg_command_doctor(const struct kg_options *options, kg_error *ret_error);
+int kg_command_selfcheck(const struct kg_options *options, kg_error *ret_error);
 int kg_command_resources(const struct kg_options *options, kg_error *ret_error);
 int kg_command_leaderboard(const struct kg_options *options, kg_error *ret_error);
 int kg_command_checkout(const struct kg_options *options, kg_error *ret_error);

@@ -7,7 +7,6 @@
 #include "kg_build.h"
 #include "options/options.h"
 #include "commands/commands.h"
-#include "selfcheck/selfcheck.h"
 #include "worker/worker.h"
 
 static int run_worker(const char *const *arguments)

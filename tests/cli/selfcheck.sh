@@ -15,7 +15,7 @@ expect_in 'record: says so' out 'recorded 3 blocks of 1 cases, 3 rounds'
 expect 'record: one line a case' "$(wc -l <blocks.jsonl)" 1
 expect 'record: the case' "$(jq -r .key blocks.jsonl)" $key
 expect 'record: blocks' "$(jq '.p50 | length' blocks.jsonl)" 3
-expect 'record: a planted lane' "$(jq .planted_pct blocks.jsonl)" 50
+expect 'record: a planted arm' "$(jq .planted_pct blocks.jsonl)" 50
 expect 'record: an anchor' "$(jq 'has("ratio")' blocks.jsonl)" true
 expect 'record: eight windows a block' "$(jq '.samples | length' blocks.jsonl)" 24
 expect 'record: judges nothing' "$(grep -c SLOW out || true)" 0
@@ -62,12 +62,11 @@ for flaw in 's/"schema":1/"schema":9/' 's/"kind":/"nodes":1.5,&/' 's/"against":/
     refused 'bad.jsonl: line 3: ' selfcheck --judge bad.jsonl
 done
 refused 'nowhere.jsonl: No such file' selfcheck --judge nowhere.jsonl
+refused 'it does not go with --format json' selfcheck "${on[@]}" --record x.jsonl --format json
 refused 'do not go together' selfcheck --judge blocks.jsonl --record more.jsonl
 printf '{"schema"' >cut.jsonl
 refused 'cut.jsonl: its last line is cut' selfcheck "${on[@]}" --record cut.jsonl
 expect 'a cut file is left as it was' "$(cat cut.jsonl)" '{"schema"'
-
-refused 'it does not go with --format json' selfcheck "${on[@]}" --record x.jsonl --format json
 
 # ---- measured, judged and kept ----
 

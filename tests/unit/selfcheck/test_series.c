@@ -11,8 +11,7 @@
 #include <cmocka.h>
 
 #include "scratch.h"
-#include "selfcheck/series_file.h"
-#include "selfcheck/series_json.h"
+#include "selfcheck/series.h"
 
 static struct kg_block measured(double p50_us, double planted_pct)
 {

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "selfcheck/detectable.h"
+#include "selfcheck/goal.h"
 #include "selfcheck/record.h"
 #include "selfcheck/trial.h"
 
@@ -47,10 +47,11 @@ static struct kg_series series_of(const char *start, int n_blocks, const double 
     return series;
 }
 
-static struct kg_trials tried(struct kg_series *series, size_t count, double threshold_pct)
+static const struct kg_trial_options usual = { .threshold_pct = KG_GOAL_PCT, .fine = true, .max_blocks = 12 };
+
+static struct kg_trials tried(struct kg_series *series, size_t count, struct kg_trial_options options)
 {
     const struct kg_series_set set = { series, count };
-    const struct kg_trial_options options = { .threshold_pct = threshold_pct, .max_blocks = 12 };
     struct kg_trials trials;
     kg_error error = { 0 };
     if (kg_trials_of(&set, &options, &trials, &error))
@@ -75,7 +76,7 @@ static void nothing_changed_is_not_slow(void **state)
 {
     (void)state;
     struct kg_series series = series_of("one", 33, NULL, 0);
-    struct kg_trials trials = tried(&series, 1, -1);
+    struct kg_trials trials = tried(&series, 1, usual);
     expect_rate(rates_of(&trials, KG_ROW_GOLDEN), 3, 0, 9);
     expect_rate(rates_of(&trials, KG_ROW_AGAINST), 11, 0, 33);
     assert_int_equal(rates_of(&trials, KG_ROW_GOLDEN)->pass, 3);
@@ -96,7 +97,7 @@ static void planted_slowdowns_are_found(void **state)
     (void)state;
     const double sizes[] = { 0.5, 1, 3, 5, 2 };
     struct kg_series series = series_of("one", 45, sizes, 5);
-    struct kg_trials trials = tried(&series, 1, -1);
+    struct kg_trials trials = tried(&series, 1, usual);
     const struct kg_rate *golden = rates_of(&trials, KG_ROW_GOLDEN), *against = rates_of(&trials, KG_ROW_AGAINST);
     expect_rate(&golden[5], 1, 1, 9);
     expect_rate(&against[5], 1, 1, 9);
@@ -106,7 +107,7 @@ static void planted_slowdowns_are_found(void **state)
     expect_rate(&rates_of(&trials, KG_ROW_HALF_LONG)[2], 1, 1, 9);
     expect_rate(&rates_of(&trials, KG_ROW_QUARTER_LONG)[1], 1, 1, 9);
     kg_trials_done(&trials);
-    trials = tried(&series, 1, 4);
+    trials = tried(&series, 1, (struct kg_trial_options){ .threshold_pct = 4, .max_blocks = 12 });
     assert_int_equal(rates_of(&trials, KG_ROW_AGAINST)[4].slow, 0);
     assert_int_equal(rates_of(&trials, KG_ROW_AGAINST)[5].slow, 1);
     assert_int_equal(kg_rate_row_gates(&trials.rows[KG_ROW_HALF]),
@@ -122,12 +123,12 @@ static void launches_of_several_nodes_are_told_apart(void **state)
     struct kg_series series[2] = { series_of("one", 18, &size, 1), series_of("one", 18, &size, 1) };
     (void)snprintf(series[1].start, sizeof series[1].start, "start 2");
     series[1].nodes = 1;
-    struct kg_trials trials = tried(series, 2, -1);
+    struct kg_trials trials = tried(series, 2, usual);
     assert_int_equal(kg_rate_gates(&rates_of(&trials, KG_ROW_QUARTER_LONG)[1]), 4);
     assert_int_equal(kg_rate_row_gates(&trials.rows[KG_ROW_QUARTER_SEVERAL]), 0);
     kg_trials_done(&trials);
     series[1].nodes = 3;
-    trials = tried(series, 2, -1);
+    trials = tried(series, 2, usual);
     assert_int_equal(kg_rate_row_gates(&trials.rows[KG_ROW_QUARTER_LONG]), 0);
     assert_int_equal(kg_rate_gates(&rates_of(&trials, KG_ROW_QUARTER_SEVERAL)[1]), 4);
     kg_trials_done(&trials), free(series[0].blocks), free(series[1].blocks);
@@ -139,7 +140,7 @@ static void one_size_all_along(void **state)
     (void)state;
     const double sizes[] = { 5 };
     struct kg_series series = series_of("one", 33, sizes, 1);
-    struct kg_trials trials = tried(&series, 1, -1);
+    struct kg_trials trials = tried(&series, 1, usual);
     expect_rate(&rates_of(&trials, KG_ROW_GOLDEN)[5], 3, 3, 27);
     /* A fourth gate of the last six, and three that have served; four goldens of three such gates each. */
     expect_rate(&rates_of(&trials, KG_ROW_AGAINST)[5], 4, 4, 36);
@@ -150,7 +151,7 @@ static void one_size_all_along(void **state)
         series.blocks[i].log_p50 += log1p(0.05);
         series.blocks[i].log_ratio += log1p(0.05);
     }
-    trials = tried(&series, 1, -1);
+    trials = tried(&series, 1, usual);
     assert_int_equal(rates_of(&trials, KG_ROW_GOLDEN)[5].slow, 2);
     kg_trials_done(&trials), free(series.blocks);
 }
@@ -163,7 +164,7 @@ static void planted_slowdowns_are_found_by_p50(void **state)
     struct kg_series series = series_of("one", 36, sizes, 2);
     for (int i = 0; i < 36; i++)
         series.blocks[i].log_anchor = series.blocks[i].log_ratio = NAN;
-    struct kg_trials trials = tried(&series, 1, -1);
+    struct kg_trials trials = tried(&series, 1, usual);
     expect_rate(&rates_of(&trials, KG_ROW_GOLDEN)[5], 2, 2, 18);
     assert_int_equal(rates_of(&trials, KG_ROW_GOLDEN)[2].slow, 0);
     assert_int_equal(trials.n_spreads, 0);
@@ -179,7 +180,7 @@ static void no_block_serves_two_gates(void **state)
         series.blocks[wild].log_against += 0.2;
         series.blocks[wild].log_p50 += 0.2;
         series.blocks[wild].log_ratio += 0.2;
-        struct kg_trials trials = tried(&series, 1, -1);
+        struct kg_trials trials = tried(&series, 1, usual);
         const struct kg_rate *against = rates_of(&trials, KG_ROW_AGAINST), *golden = rates_of(&trials, KG_ROW_GOLDEN);
         const size_t doubtful = kg_rate_gates(golden) - golden->pass;
         assert_true(against->blocks <= 33 || against->shared == 1);
@@ -197,7 +198,7 @@ static void the_last_gate_goes_on_with_others_blocks(void **state)
     struct kg_series series = series_of("one", 33, NULL, 0);
     for (int i = 30; i < 33; i++)
         series.blocks[i].log_against += 0.05; /* an alarm; the six blocks that follow in the circle do not confirm it */
-    struct kg_trials trials = tried(&series, 1, -1);
+    struct kg_trials trials = tried(&series, 1, usual);
     const struct kg_rate *against = rates_of(&trials, KG_ROW_AGAINST);
     expect_rate(against, 11, 0, 39);
     assert_true(against->pass == 11 && against->unconfirmed == 1 && against->shared == 1 && against->cut == 0);
@@ -210,7 +211,7 @@ static void blocks_that_run_out_leave_it_unsure(void **state)
     struct kg_series series = series_of("one", 6, NULL, 0);
     for (int i = 3; i < 6; i++)
         series.blocks[i].log_against += 0.05; /* an alarm, and three blocks in all that could confirm it */
-    struct kg_trials trials = tried(&series, 1, -1);
+    struct kg_trials trials = tried(&series, 1, usual);
     const struct kg_rate *against = rates_of(&trials, KG_ROW_AGAINST);
     expect_rate(against, 2, 0, 9);
     assert_true(against->unsure == 1 && against->unconfirmed == 1 && against->cut == 1 && against->shared == 1);
@@ -222,7 +223,7 @@ static void sets_too_short_are_not_used(void **state)
     (void)state;
     const double sizes[] = { 5, 3 };
     struct kg_series series = series_of("one", 15, sizes, 2); /* nine of 5%, but six others for a golden; six of 3% */
-    struct kg_trials trials = tried(&series, 1, -1);
+    struct kg_trials trials = tried(&series, 1, usual);
     assert_int_equal(kg_rate_gates(&rates_of(&trials, KG_ROW_AGAINST)[5]), 1);
     assert_int_equal(kg_rate_gates(&rates_of(&trials, KG_ROW_AGAINST)[4]), 0);
     assert_int_equal(kg_rate_gates(&rates_of(&trials, KG_ROW_GOLDEN)[5]), 0);
@@ -236,7 +237,7 @@ static void chains_go_over_starts(void **state)
     (void)state;
     const double sizes[] = { 5 };
     struct kg_series pair[] = { series_of("one", 5, sizes, 1), series_of("two", 4, sizes, 1) };
-    struct kg_trials trials = tried(pair, 2, -1);
+    struct kg_trials trials = tried(pair, 2, usual);
     expect_rate(&rates_of(&trials, KG_ROW_AGAINST)[5], 1, 1, 9);
     expect_rate(&rates_of(&trials, KG_ROW_AGAINST)[0], 3, 0, 9);
     kg_trials_done(&trials), free(pair[0].blocks), free(pair[1].blocks);
@@ -254,7 +255,7 @@ static void goldens_of_another_card_judge_by_ratio(void **state)
         pair[1].blocks[i].log_ratio += 0.01;
         pair[1].blocks[i].log_planted_p50 += 0.09;
     }
-    struct kg_trials trials = tried(pair, 2, -1);
+    struct kg_trials trials = tried(pair, 2, usual);
     expect_rate(&rates_of(&trials, KG_ROW_CARD)[0], 4, 0, 12);
     expect_rate(&rates_of(&trials, KG_ROW_CARD_ALL)[0], 8, 0, 24);
     assert_int_equal(rates_of(&trials, KG_ROW_CARD_RULE_P50)[0].slow, 4); /* one way, not the other */
@@ -269,7 +270,7 @@ static void goldens_of_another_card_judge_by_ratio(void **state)
     kg_trials_done(&trials);
     for (int i = 0; i < 33; i++) /* without an anchor there is no ratio, and no gate across cards */
         pair[0].blocks[i].log_anchor = pair[0].blocks[i].log_ratio = NAN;
-    trials = tried(pair, 2, -1);
+    trials = tried(pair, 2, usual);
     assert_int_equal(trials.n_no_ratio, 2);
     assert_int_equal(kg_rate_row_gates(&trials.rows[KG_ROW_CARD_ALL]), 0);
     kg_trials_done(&trials), free(pair[0].blocks), free(pair[1].blocks);
@@ -281,7 +282,7 @@ static void goldens_of_another_start(void **state)
     (void)state;
     const double sizes[] = { 5 };
     struct kg_series pair[] = { series_of("one", 33, NULL, 0), series_of("two", 33, sizes, 1) };
-    struct kg_trials trials = tried(pair, 2, -1);
+    struct kg_trials trials = tried(pair, 2, usual);
     expect_rate(&rates_of(&trials, KG_ROW_DAY_ALL)[0], 8, 0, 24);
     expect_rate(&rates_of(&trials, KG_ROW_DAY_ALL)[5], 3, 3, 27);
     assert_int_equal(kg_rate_row_gates(&trials.rows[KG_ROW_CARD_ALL]), 0);
@@ -293,7 +294,7 @@ static void what_a_case_is_told_about(void **state)
 {
     (void)state;
     struct kg_series series = series_of("one", 30, NULL, 0);
-    struct kg_trials trials = tried(&series, 1, -1);
+    struct kg_trials trials = tried(&series, 1, usual);
     const struct kg_case_noise *it = &trials.cases[0];
     double logs[30];
     for (int i = 0; i < 30; i++)
@@ -312,12 +313,12 @@ static void what_a_case_is_told_about(void **state)
     /* Too steady for its floor to be believed: the least floor, and the smallest change that clears it. */
     for (int i = 0; i < 30; i++)
         series.blocks[i].log_against /= 100;
-    trials = tried(&series, 1, -1);
+    trials = tried(&series, 1, usual);
     assert_true(trials.cases[0].floor_pct[KG_QUANTITY_AGAINST] == 0.05);
     assert_true(trials.cases[0].detectable_pct == 0.1);
     kg_trials_done(&trials);
     series.n_blocks = 5;
-    trials = tried(&series, 1, -1);
+    trials = tried(&series, 1, usual);
     assert_int_equal(kg_case_noise_floor(&trials.cases[0], &floor), KG_EINVAL);
     kg_trials_done(&trials), free(series.blocks);
 }
@@ -330,7 +331,8 @@ static void gates_are_drawn(void **state)
     const struct kg_series_set set = { &series, 1 };
     struct kg_trials trials;
     kg_error error = { 0 };
-    const struct kg_trial_options options = { .threshold_pct = -1, .max_blocks = 12, .drawn = true };
+    struct kg_trial_options options = usual;
+    options.drawn = true;
     assert_int_equal(kg_trials_of(&set, &options, &trials, &error), KG_OK);
     const struct kg_rate *drawn = trials.cases[0].drawn;
     for (int planted = 0; planted < KG_PLANTED; planted++)
@@ -346,12 +348,11 @@ static void mixed_or_no_series_are_refused(void **state)
     (void)state;
     struct kg_series pair[] = { series_of("one", 3, NULL, 0), series_of("two", 3, NULL, 0) };
     const struct kg_series_set none = { 0 }, mixed = { pair, 2 };
-    const struct kg_trial_options options = { .threshold_pct = -1, .max_blocks = 12 };
     struct kg_trials trials;
     kg_error error = { 0 };
     pair[1].kind = KG_CPU;
-    assert_int_equal(kg_trials_of(&none, &options, &trials, &error), KG_EINVAL);
-    assert_int_equal(kg_trials_of(&mixed, &options, &trials, &error), KG_EINVAL);
+    assert_int_equal(kg_trials_of(&none, &usual, &trials, &error), KG_EINVAL);
+    assert_int_equal(kg_trials_of(&mixed, &usual, &trials, &error), KG_EINVAL);
     free(pair[0].blocks), free(pair[1].blocks);
 }
 

@@ -1,17 +1,14 @@
 /* selfcheck.c -- `kgate selfcheck`: records blocks, or reads recorded ones, and prints what gates of them would say. */
-#include "selfcheck/selfcheck.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "commands/commands.h"
 #include "judge/floors.h"
 #include "plan/module.h"
-#include "selfcheck/record.h"
-#include "selfcheck/series_file.h"
-#include "selfcheck/simulate.h"
 #include "plan/policy.h"
+#include "selfcheck/goal.h"
+#include "selfcheck/record.h"
 #include "selfcheck/trial.h"
-#include "selfcheck/trial_report.h"
 
 /* ---- floors ---------------------------------------------------------------------------------------------------- */
 
@@ -66,18 +63,23 @@ static int fit_classes(const struct kg_options *options, struct kg_options *clas
     return status;
 }
 
+/* Recorded blocks of a GPU are judged by the thresholds that what must be reached is stated at, unless another one is
+ * asked for. */
 static int judge(const struct kg_options *options, const struct kg_series_set *set, bool recorded,
                  struct kg_trials *ret_trials, kg_error *ret_error)
 {
-    const struct kg_trial_options trial = { .threshold_pct = options->timing.threshold_pct,
+    const bool asked = options->timing.threshold_pct >= 0, gpu = set->count && set->items[0].kind == KG_CUDA;
+    const struct kg_trial_report report = { .goals = recorded && gpu && !asked, .verbose = options->verbose };
+    const struct kg_trial_options trial = { .threshold_pct = asked          ? options->timing.threshold_pct
+                                                             : report.goals ? KG_GOAL_PCT
+                                                             : gpu          ? KG_GPU_THRESHOLD_PCT
+                                                                            : KG_CPU_THRESHOLD_PCT,
+                                            .fine = gpu && !asked,
                                             .max_blocks = KG_MAX_ROUNDS,
                                             .drawn = !recorded };
     int status = kg_trials_of(set, &trial, ret_trials, ret_error);
     if (status)
         return status;
-    const struct kg_trial_report report = { .goals =
-                                                recorded && set->items[0].kind == KG_CUDA && trial.threshold_pct < 0,
-                                            .verbose = options->verbose };
     if (options->format == KG_FORMAT_JSON)
         return kg_trials_put_json(ret_trials, set, stdout, ret_error);
     kg_trials_put(ret_trials, set, &report, stdout);
@@ -160,8 +162,6 @@ int kg_command_selfcheck(const struct kg_options *options, kg_error *ret_error)
 {
     if (check_plant(options, ret_error))
         return 2;
-    if (options->simulate)
-        return kg_simulate(options, stdout, ret_error) ? 2 : 0;
     if (options->n_judge)
         return judge_files(options, ret_error);
     return options->record ? record_to_file(options, ret_error) : measure_and_judge(options, ret_error);

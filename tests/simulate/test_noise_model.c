@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "measure/block.h"
-#include "selfcheck/noise_model.h"
+#include "noise_model.h"
 #include "base/stats.h"
 
 #define BLOCKS 4000

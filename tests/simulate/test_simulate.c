@@ -10,8 +10,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "selfcheck/noise_model.h"
-#include "selfcheck/simulate.h"
+#include "noise_model.h"
+#include "selfcheck/goal.h"
+#include "simulate.h"
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -29,9 +30,11 @@
 #define LIMIT_S 60
 #endif
 
-static struct kg_options options_of(int gates)
+static struct kg_simulation simulation_of(int gates)
 {
-    return (struct kg_options){ .gates = gates, .timing = { .threshold_pct = -1 } };
+    struct kg_simulation simulation = kg_simulation_usual;
+    simulation.gates = gates;
+    return simulation;
 }
 
 static const struct kg_rate_row *find(const struct kg_rate_row *rows, size_t count, const char *name,
@@ -66,8 +69,8 @@ static void finds(const struct kg_rate_row *row, double planted_pct)
  * and more +0.5%; a golden whose floor is over 0.5%, as that of the smallest, need not find +3%. */
 static void check_model(const struct kg_noise_model *model, const struct kg_rate_row *rows, size_t count, size_t gates)
 {
-    const struct kg_rate_row *golden = find(rows, count, model->name, "golden", 2);
-    const struct kg_rate_row *coarse = find(rows, count, model->name, "against", 2);
+    const struct kg_rate_row *golden = find(rows, count, model->name, "golden", KG_GOAL_PCT);
+    const struct kg_rate_row *coarse = find(rows, count, model->name, "against", KG_GOAL_PCT);
     const struct kg_rate_row *fine = find(rows, count, model->name, "against", 0.5);
     const struct kg_rate_row *finest = find(rows, count, model->name, "against", 0.25);
     no_false_slow(golden, gates);
@@ -87,35 +90,35 @@ static void check_model(const struct kg_noise_model *model, const struct kg_rate
 
 static void the_table(void **state)
 {
-    const struct kg_options options = options_of(GATES);
+    const struct kg_simulation simulation = simulation_of(GATES);
     struct kg_rate_row *rows = NULL;
     size_t count = 0;
     kg_error error;
     const clock_t begin = clock();
     (void)state;
-    assert_int_equal(kg_simulate_rows(&options, &rows, &count, &error), KG_OK);
+    assert_int_equal(kg_simulate_rows(&simulation, &rows, &count, &error), KG_OK);
     const double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
     for (size_t i = 0; i < kg_n_noise_models; i++)
         check_model(&kg_noise_models[i], rows, count, GATES);
     /* The noise is such that other rules call it slower. */
-    assert_true(kg_rate_slow_pct(&find(rows, count, "clock", "one p50", 2)->rates[0]) > 5);
+    assert_true(kg_rate_slow_pct(&find(rows, count, "clock", "one p50", KG_GOAL_PCT)->rates[0]) > 5);
     assert_true(kg_rate_slow_pct(&find(rows, count, "session", "Mann-Whitney", 0)->rates[0]) > 20);
-    assert_true(kg_rate_slow_pct(&find(rows, count, "clock", "mean, stdrel", 2)->rates[0]) > 5);
+    assert_true(kg_rate_slow_pct(&find(rows, count, "clock", "mean, stdrel", KG_GOAL_PCT)->rates[0]) > 5);
     print_message("%.1f s of one core\n", seconds);
     assert_true(seconds < LIMIT_S);
     free(rows);
 }
 
-/* ---- options --------------------------------------------------------------------------------------------------- */
+/* ---- its settings ---------------------------------------------------------------------------------------------- */
 
-static char *printed(const struct kg_options *options)
+static char *printed(const struct kg_simulation *simulation)
 {
     char *text = NULL;
     size_t size = 0;
     kg_error error;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    assert_int_equal(kg_simulate(options, out, &error), KG_OK);
+    assert_int_equal(kg_simulate(simulation, out, &error), KG_OK);
     assert_int_equal(fclose(out), 0);
     assert_non_null(text);
     return text;
@@ -123,15 +126,15 @@ static char *printed(const struct kg_options *options)
 
 static void the_seed_makes_the_table(void **state)
 {
-    struct kg_options options = options_of(200);
+    struct kg_simulation simulation = simulation_of(200);
     (void)state;
-    options.shuffle = options.shuffle_seed_given = true;
-    options.shuffle_seed = 11;
-    char *one = printed(&options), *again = printed(&options);
-    options.shuffle_seed = 12;
-    char *other = printed(&options);
+    simulation.seed = 11;
+    char *one = printed(&simulation), *again = printed(&simulation);
+    simulation.seed = 12;
+    char *other = printed(&simulation);
     assert_string_equal(one, again);
     assert_string_not_equal(strchr(one, '\n'), strchr(other, '\n')); /* the first line says the seed */
+    assert_non_null(strstr(other, "seed 12\n"));
     free(one);
     free(again);
     free(other);
@@ -140,14 +143,14 @@ static void the_seed_makes_the_table(void **state)
 /* A model by itself gives what it gives beside the others. */
 static void one_model(void **state)
 {
-    struct kg_options options = options_of(200);
+    struct kg_simulation simulation = simulation_of(200);
     struct kg_rate_row *all = NULL, *one = NULL;
     size_t n_all = 0, n_one = 0;
     kg_error error;
     (void)state;
-    assert_int_equal(kg_simulate_rows(&options, &all, &n_all, &error), KG_OK);
-    options.noise = "tails";
-    assert_int_equal(kg_simulate_rows(&options, &one, &n_one, &error), KG_OK);
+    assert_int_equal(kg_simulate_rows(&simulation, &all, &n_all, &error), KG_OK);
+    simulation.noise = "tails";
+    assert_int_equal(kg_simulate_rows(&simulation, &one, &n_one, &error), KG_OK);
     assert_int_equal(n_all, n_one * kg_n_noise_models);
     for (size_t i = 0; i < n_one; i++) {
         assert_string_equal(one[i].name, "tails");
@@ -155,22 +158,22 @@ static void one_model(void **state)
     }
     free(all);
     free(one);
-    options.noise = "pink";
-    assert_int_equal(kg_simulate_rows(&options, &one, &n_one, &error), KG_EINVAL);
+    simulation.noise = "pink";
+    assert_int_equal(kg_simulate_rows(&simulation, &one, &n_one, &error), KG_EINVAL);
     assert_non_null(strstr(error.text, "pink"));
 }
 
 static void gates_threshold_and_rounds(void **state)
 {
-    struct kg_options options = options_of(50);
+    struct kg_simulation simulation = simulation_of(50);
     struct kg_rate_row *rows = NULL;
     size_t count = 0;
     kg_error error;
     (void)state;
-    options.noise = "placement";
-    options.rounds = 3;
-    options.timing.threshold_pct = 1.5;
-    assert_int_equal(kg_simulate_rows(&options, &rows, &count, &error), KG_OK);
+    simulation.noise = "placement";
+    simulation.rounds = 3;
+    simulation.threshold_pct = 1.5;
+    assert_int_equal(kg_simulate_rows(&simulation, &rows, &count, &error), KG_OK);
     assert_int_equal(count, 5);
     const struct kg_rate *rate = &find(rows, count, "placement", "against", 1.5)->rates[3];
     assert_int_equal(kg_rate_gates(rate), 50);
@@ -178,8 +181,8 @@ static void gates_threshold_and_rounds(void **state)
     assert_true(find(rows, count, "placement", "golden", 1.5)->rates[0].blocks == 150);
     (void)find(rows, count, "placement", "one p50", 1.5);
     free(rows);
-    options.timing.threshold_pct = 0;
-    assert_int_equal(kg_simulate_rows(&options, &rows, &count, &error), KG_EINVAL);
+    simulation.threshold_pct = 0;
+    assert_int_equal(kg_simulate_rows(&simulation, &rows, &count, &error), KG_EINVAL);
 }
 
 int main(void)

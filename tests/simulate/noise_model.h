@@ -14,7 +14,7 @@
 #define KG_SYNTHETIC_MODES 3
 
 /* A golden's blocks have the first two arms, a run's of selfcheck all three. The baseline is the same code. */
-enum kg_synthetic_arm { KG_SYNTHETIC_CASE, KG_SYNTHETIC_ANCHOR, KG_SYNTHETIC_BASELINE, KG_SYNTHETIC_LANES };
+enum kg_synthetic_arm { KG_SYNTHETIC_CASE, KG_SYNTHETIC_ANCHOR, KG_SYNTHETIC_BASELINE, KG_SYNTHETIC_ARMS };
 
 /* Standard deviations are of logarithms, in per cent. Those of the machine are what all arms see at the same time; the
  * anchor, another kernel, follows them in part. The others are drawn for each arm by itself. */
@@ -48,7 +48,7 @@ struct kg_synthetic_session {
     const struct kg_noise_model *model;
     uint64_t key;
     uint64_t n_blocks;
-    double bias[KG_SYNTHETIC_LANES], walk;
+    double bias[KG_SYNTHETIC_ARMS], walk;
 };
 
 /* Sessions of the same model and key are the same. */
@@ -56,7 +56,7 @@ struct kg_synthetic_session kg_synthetic_session_of(const struct kg_noise_model 
 
 struct kg_synthetic_block {
     int sets;
-    double logs[KG_SYNTHETIC_LANES][KG_SYNTHETIC_TURNS]; /* by arm and turn; turn t is of set t % sets */
+    double logs[KG_SYNTHETIC_ARMS][KG_SYNTHETIC_TURNS]; /* by arm and turn; turn t is of set t % sets */
 };
 
 /* The session's next block, of its first n_arms arms (2 or 3). The others are 0. */

@@ -1,6 +1,6 @@
 /* noise_model.c -- the table of models, and a block from a model: the machine's path through time, what each arm adds.
  * Deviates come from counters through runner/base/random.h's mix, so a block is the same whenever it is made. */
-#include "selfcheck/noise_model.h"
+#include "noise_model.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -39,7 +39,7 @@ const struct kg_noise_model kg_noise_models[] = {
 const size_t kg_n_noise_models = sizeof kg_noise_models / sizeof *kg_noise_models;
 
 /* Power-limited attention: sd 0.94% alone, 0.12% against another kernel as anchor. */
-static const double follows[KG_SYNTHETIC_LANES] = {
+static const double follows[KG_SYNTHETIC_ARMS] = {
     [KG_SYNTHETIC_CASE] = 1, [KG_SYNTHETIC_ANCHOR] = 0.87, [KG_SYNTHETIC_BASELINE] = 1
 };
 
@@ -54,7 +54,7 @@ const struct kg_noise_model *kg_noise_model_find(const char *name)
 /* ---- deviates -------------------------------------------------------------------------------------------------- */
 
 /* What a key is used for; each use has counters of its own. */
-enum use { USE_BLOCK = 1, USE_ORDER, USE_LANES, USE_WINDOWS, USE_MACHINE, USE_STEPS, USE_TAILS, USE_MODES };
+enum use { USE_BLOCK = 1, USE_ORDER, USE_ARMS, USE_WINDOWS, USE_MACHINE, USE_STEPS, USE_TAILS, USE_MODES };
 
 static uint64_t key_of(uint64_t key, enum use use, uint64_t counter)
 {
@@ -90,14 +90,14 @@ void kg_synthetic_normals(uint64_t key, double *ret_values, int count)
 
 /* ---- a block --------------------------------------------------------------------------------------------------- */
 
-#define WINDOWS (KG_SYNTHETIC_LANES * KG_SYNTHETIC_TURNS)
+#define WINDOWS (KG_SYNTHETIC_ARMS * KG_SYNTHETIC_TURNS)
 
 struct kg_synthetic_session kg_synthetic_session_of(const struct kg_noise_model *model, uint64_t key)
 {
     struct kg_synthetic_session session = { .model = model, .key = kg_mix64(key) };
     double normals[4];
-    kg_synthetic_normals(key_of(session.key, USE_LANES, 0), normals, 4);
-    for (int arm = 0; arm < KG_SYNTHETIC_LANES; arm++) {
+    kg_synthetic_normals(key_of(session.key, USE_ARMS, 0), normals, 4);
+    for (int arm = 0; arm < KG_SYNTHETIC_ARMS; arm++) {
         double own = arm == KG_SYNTHETIC_ANCHOR ? normals[1] : normals[0];
         session.bias[arm] = 0.01 * (own * model->session_pct + follows[arm] * normals[2] * model->machine_session_pct);
     }
@@ -168,8 +168,8 @@ static void fill_arms(const struct kg_synthetic_session *session, uint64_t key, 
                       struct kg_synthetic_block *block)
 {
     const struct kg_noise_model *model = session->model;
-    double own[KG_SYNTHETIC_LANES + 1], windows[WINDOWS];
-    kg_synthetic_normals(key_of(key, USE_LANES, 0), own, KG_SYNTHETIC_LANES + 1);
+    double own[KG_SYNTHETIC_ARMS + 1], windows[WINDOWS];
+    kg_synthetic_normals(key_of(key, USE_ARMS, 0), own, KG_SYNTHETIC_ARMS + 1);
     kg_synthetic_normals(key_of(key, USE_WINDOWS, 0), windows, n_arms * KG_SYNTHETIC_TURNS);
     for (int arm = 0; arm < n_arms; arm++) {
         double *log = block->logs[arm], base = session->bias[arm] + own[arm] * 0.01 * model->process_pct;
