@@ -5,8 +5,8 @@
 #     defaults.sh SOURCE_FOLDER
 set -eu
 
+. "$(dirname "$0")/lib.sh"
 cd "$1"
-. tests/build/lib.sh
 
 default() { # default NAME -- as documents write it: 2 for 2.0
     sed -n "s/^#define KG_$1_PCT \([0-9.]*\).*/\1/p" runner/plan/policy.h | sed 's/\.0*$//'
