@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file_replace.h"
+#include "base/file.h"
 
 #define SUFFIX ".json"
 
@@ -134,34 +134,36 @@ struct part {
     size_t count;
 };
 
-static bool write_file(FILE *file, const void *what)
+static int write_file(FILE *file, const void *what, kg_error *ret_error)
 {
     const struct part *part = what;
     const struct kg_record_file *kind = part->kind;
-    bool ok = fprintf(file, "{\n\"schema\": %d,\n", kind->schema) > 0;
+    fprintf(file, "{\n\"schema\": %d,\n", kind->schema);
     if (*part->arch)
-        ok = ok && fprintf(file, "\"arch\": \"%s\",\n", part->arch) > 0;
-    ok = ok && fprintf(file, "\"%s\": [", kind->list) > 0;
-    for (size_t i = 0; i < part->count && ok; i++) {
+        fprintf(file, "\"arch\": \"%s\",\n", part->arch);
+    fprintf(file, "\"%s\": [", kind->list);
+    for (size_t i = 0; i < part->count && !ferror(file); i++) {
         cJSON *object = cJSON_CreateObject();
         char *line = NULL;
         if (object && kg_record_add(object, kind->record, part->records + i * kind->size))
             line = cJSON_PrintUnformatted(object);
-        if (!line)
-            errno = ENOMEM;
-        ok = line && fprintf(file, "%s\n%s", i ? "," : "", line) > 0;
-        cJSON_free(line);
         cJSON_Delete(object);
+        if (!line)
+            return kg_fail(ret_error, KG_ENOMEM, "out of memory for a %s", kind->one);
+        fprintf(file, "%s\n%s", i ? "," : "", line);
+        cJSON_free(line);
     }
-    return ok && fputs("\n]\n}\n", file) >= 0;
+    fputs("\n]\n}\n", file);
+    return KG_OK;
 }
 
 int kg_record_file_save(const struct kg_record_file *kind, const char *folder, const char *arch, const void *records,
                         size_t count, kg_error *ret_error)
 {
     const struct part part = { kind, arch, records, count };
-    char name[256];
-    if (snprintf(name, sizeof name, "%s%s" SUFFIX, kind->prefix, arch) >= (int)sizeof name)
-        return kg_fail(ret_error, KG_EINVAL, "%.80s: an architecture of too long a name", arch);
-    return kg_file_replace(folder, name, write_file, &part, ret_error);
+    char path[KG_RECORD_PATH];
+    int status = kg_record_file_path(kind, folder, arch, path, ret_error);
+    if (!status)
+        status = kg_folder_make_one(folder, ret_error);
+    return status ? status : kg_file_replace(path, write_file, &part, ret_error);
 }

@@ -32,7 +32,8 @@ typedef int kg_record_file_fn(const char *folder, const char *arch, void *user, 
 int kg_record_file_each(const struct kg_record_file *kind, const char *folder, kg_record_file_fn *each, void *user,
                         kg_error *ret_error);
 
-/* Writes FOLDER/PREFIX<arch>.json by kg_file_replace, so the caller holds the folder's lock. */
+/* Writes FOLDER/PREFIX<arch>.json by kg_file_replace. Makes the folder, its last part alone. Who read the file before
+ * holds the folder's lock since then. */
 int kg_record_file_save(const struct kg_record_file *kind, const char *folder, const char *arch, const void *records,
                         size_t count, kg_error *ret_error);
 

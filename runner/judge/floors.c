@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file_replace.h"
-#include "base/folder.h"
+#include "base/file.h"
+#include "base/lock.h"
 #include "base/record_file.h"
 
 static const struct kg_member by_quantity_members[] = {
