@@ -7,16 +7,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/record.h"
 
 #define LOG_UNIT 1e-6
 #define SAMPLE_UNIT 1e-5 /* of deviations of samples from their block's p50 */
 #define PLANTED_UNIT_PCT 0.01
 #define BUSY_UNIT_US 1000.0
-#define MAX_BLOCKS 100000
-#define MAX_NODES 10000
 #define MAX_NUMBER 9e15 /* doubles hold whole numbers up to it */
 #define MAX_LOG 50.0
+
+/* ---- the head, in the file's order ----------------------------------------------------------------------------- */
+
+#define HEAD(field) KG_AT(struct kg_series, field)
+static const char *const kinds[] = { [KG_CPU] = "cpu", [KG_CUDA] = "cuda" };
+static const struct kg_member head_members[] = {
+    { "key", KG_IS_NAME, HEAD(key) },
+    { "class", KG_IS_TEXT, HEAD(kernel_class) },
+    { "device", KG_IS_TEXT, HEAD(device) },
+    { "uuid", KG_IS_NAME, HEAD(uuid) },
+    { "driver", KG_IS_TEXT, HEAD(driver) },
+    { "start", KG_IS_NAME, HEAD(start) },
+    { "date", KG_IS_TEXT, HEAD(date) },
+    { "git_sha", KG_IS_TEXT, HEAD(git_sha) },
+    { "library", KG_IS_TEXT, HEAD(library) },
+    { "timer", KG_IS_TEXT, HEAD(contract.timer) },
+    { "l2", KG_IS_TEXT, HEAD(contract.l2) },
+    { "data", KG_IS_TEXT, HEAD(contract.data) },
+    { "kind", KG_IS_WORD, HEAD(kind), KG_WORDS(kinds) },
+    { "nodes", KG_IS_COUNT, HEAD(nodes), .most = 10000, .optional = true },
+    { "window_us", KG_IS_EXACT, HEAD(contract.window_us) },
+    { "tick_us", KG_IS_EXACT, HEAD(tick_us) },
+    { "blocks", KG_IS_COUNT, HEAD(n_blocks), .least = 1, .most = 100000 },
+};
+static const struct kg_record head = KG_RECORD(head_members);
 
 /* ---- columns --------------------------------------------------------------------------------------------------- */
 
@@ -137,21 +160,6 @@ static struct kg_recorded_block from_numbers(const struct numbers *n, bool ancho
 
 /* ---- writing --------------------------------------------------------------------------------------------------- */
 
-/* The texts of the head, in the file's order. */
-#define HEAD(name, member)                                                                                             \
-    {                                                                                                                  \
-        name, offsetof(struct kg_series, member), sizeof(((struct kg_series *)0)->member)                              \
-    }
-static const struct {
-    const char *name;
-    size_t offset, size;
-} texts[] = {
-    HEAD("key", key),         HEAD("class", kernel_class),   HEAD("device", device),  HEAD("uuid", uuid),
-    HEAD("driver", driver),   HEAD("start", start),          HEAD("date", date),      HEAD("git_sha", git_sha),
-    HEAD("library", library), HEAD("timer", contract.timer), HEAD("l2", contract.l2), HEAD("data", contract.data),
-};
-#define N_TEXTS (sizeof texts / sizeof *texts)
-
 static cJSON *column_to_json(const struct numbers *numbers, int n_blocks, int column)
 {
     const int per_block = columns[column].per_block;
@@ -174,14 +182,7 @@ static char *print(const struct kg_series *series, const struct numbers *numbers
 {
     cJSON *root = cJSON_CreateObject();
     cJSON_AddNumberToObject(root, "schema", KG_SERIES_SCHEMA);
-    for (size_t i = 0; i < N_TEXTS; i++)
-        cJSON_AddStringToObject(root, texts[i].name, (const char *)series + texts[i].offset);
-    cJSON_AddStringToObject(root, "kind", series->kind == KG_CUDA ? "cuda" : "cpu");
-    if (series->nodes)
-        cJSON_AddNumberToObject(root, "nodes", series->nodes);
-    cJSON_AddNumberToObject(root, "window_us", series->contract.window_us);
-    cJSON_AddNumberToObject(root, "tick_us", series->tick_us);
-    cJSON_AddNumberToObject(root, "blocks", series->n_blocks);
+    (void)kg_record_add(root, &head, series);
     for (int c = 0; c < N_COLUMNS; c++)
         if (anchored || !columns[c].anchor)
             cJSON_AddItemToObject(root, columns[c].name, column_to_json(numbers, series->n_blocks, c));
@@ -212,69 +213,16 @@ char *kg_series_format(const struct kg_series *series)
 
 /* ---- reading --------------------------------------------------------------------------------------------------- */
 
-static bool is_known(const char *name)
-{
-    static const char *const others[] = { "schema", "kind", "nodes", "window_us", "tick_us", "blocks" };
-    for (size_t i = 0; i < N_TEXTS; i++)
-        if (!strcmp(name, texts[i].name))
-            return true;
-    for (int c = 0; c < N_COLUMNS; c++)
-        if (!strcmp(name, columns[c].name))
-            return true;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (!strcmp(name, others[i]))
-            return true;
-    return false;
-}
-
-static int read_head(const cJSON *root, struct kg_series *series, int *ret_blocks, kg_error *ret_error)
-{
-    double schema = 0, nodes = 0, blocks = 0;
-    char kind[8];
-    const cJSON *item;
-    cJSON_ArrayForEach(item, root) if (!is_known(item->string)) return kg_fail(ret_error, KG_EINVAL,
-                                                                               "unknown member '%.60s'", item->string);
-    int status = kg_json_number(root, "schema", &schema, ret_error);
-    if (!status && schema != KG_SERIES_SCHEMA)
-        status = kg_fail(ret_error, KG_EINVAL, "schema %g, this kgate reads %d", schema, KG_SERIES_SCHEMA);
-    for (size_t i = 0; i < N_TEXTS && !status; i++)
-        status = kg_json_string(root, texts[i].name, (char *)series + texts[i].offset, texts[i].size, ret_error);
-    if (!status && (!*series->key || !*series->uuid || !*series->start))
-        status = kg_fail(ret_error, KG_EINVAL, "key, uuid or start is empty");
-    if (!status)
-        status = kg_json_string(root, "kind", kind, sizeof kind, ret_error);
-    if (!status && strcmp(kind, "cuda") && strcmp(kind, "cpu"))
-        status = kg_fail(ret_error, KG_EINVAL, "kind '%s': cuda or cpu wanted", kind);
-    if (!status && cJSON_HasObjectItem(root, "nodes"))
-        status = kg_json_number(root, "nodes", &nodes, ret_error);
-    if (!status && !(nodes >= 0 && nodes <= MAX_NODES && nodes == floor(nodes)))
-        status = kg_fail(ret_error, KG_EINVAL, "nodes: %g", nodes);
-    if (!status)
-        status = kg_json_number(root, "window_us", &series->contract.window_us, ret_error);
-    if (!status)
-        status = kg_json_number(root, "tick_us", &series->tick_us, ret_error);
-    if (!status)
-        status = kg_json_number(root, "blocks", &blocks, ret_error);
-    if (!status && !(blocks >= 1 && blocks <= MAX_BLOCKS && blocks == floor(blocks)))
-        status = kg_fail(ret_error, KG_EINVAL, "blocks: %g", blocks);
-    if (status)
-        return status;
-    series->kind = strcmp(kind, "cuda") ? KG_CPU : KG_CUDA;
-    series->nodes = (int)nodes;
-    *ret_blocks = (int)blocks;
-    return KG_OK;
-}
-
 static bool is_whole(const cJSON *item)
 {
     return cJSON_IsNumber(item) && fabs(item->valuedouble) <= MAX_NUMBER &&
            item->valuedouble == rint(item->valuedouble);
 }
 
-static int read_column(const cJSON *root, int column, int n_blocks, struct numbers *numbers, kg_error *ret_error)
+static int read_column(const cJSON *found, int column, int n_blocks, struct numbers *numbers, kg_error *ret_error)
 {
     const int per_block = columns[column].per_block, wanted = n_blocks * per_block;
-    const cJSON *found = cJSON_GetObjectItemCaseSensitive(root, columns[column].name), *item;
+    const cJSON *item;
     int count = 0;
     if (is_whole(found)) {
         for (; count < wanted; count++)
@@ -337,14 +285,14 @@ static int check_block(const struct kg_recorded_block *block, bool anchored, int
     return KG_OK;
 }
 
-static int read_blocks(const cJSON *root, int n_blocks, struct kg_series *series, kg_error *ret_error)
+static int read_blocks(cJSON *const found[N_COLUMNS], int n_blocks, struct kg_series *series, kg_error *ret_error)
 {
     struct numbers *numbers = calloc((size_t)n_blocks, sizeof *numbers);
-    const bool anchored = cJSON_HasObjectItem(root, columns[RATIO].name);
+    const bool anchored = found[RATIO];
     int status = numbers ? KG_OK : kg_fail(ret_error, KG_ENOMEM, "out of memory for recorded blocks");
     for (int c = 0; c < N_COLUMNS && !status; c++)
         if (anchored || !columns[c].anchor)
-            status = read_column(root, c, n_blocks, numbers, ret_error);
+            status = read_column(found[c], c, n_blocks, numbers, ret_error);
     for (int i = 0; i < n_blocks && !status; i++) {
         status = check_numbers(&numbers[i], i + 1, ret_error);
         if (status)
@@ -358,17 +306,33 @@ static int read_blocks(const cJSON *root, int n_blocks, struct kg_series *series
     return status;
 }
 
+/* The columns and the schema are taken out of the tree, so that what is left is the head. */
+static int read_series(cJSON *root, struct kg_series *series, kg_error *ret_error)
+{
+    cJSON *found[N_COLUMNS];
+    int schema = 0, status = kg_record_schema(root, KG_SERIES_SCHEMA, KG_SERIES_SCHEMA, &schema, ret_error);
+    cJSON_DeleteItemFromObjectCaseSensitive(root, "schema");
+    for (int c = 0; c < N_COLUMNS; c++)
+        found[c] = cJSON_DetachItemFromObjectCaseSensitive(root, columns[c].name);
+    if (!status)
+        status = kg_record_read(&head, root, schema, series, ret_error);
+    const int n_blocks = series->n_blocks;
+    series->n_blocks = 0;
+    if (!status)
+        status = read_blocks(found, n_blocks, series, ret_error);
+    for (int c = 0; c < N_COLUMNS; c++)
+        cJSON_Delete(found[c]);
+    return status;
+}
+
 int kg_series_parse(const char *line, size_t length, struct kg_series *ret_series, kg_error *ret_error)
 {
     struct kg_series series = { .n_blocks = 0 };
     cJSON *root = NULL;
-    int n_blocks = 0, status = kg_json_parse(line, length, &root, ret_error);
+    int status = kg_json_parse(line, length, &root, ret_error);
     if (status)
         return status;
-    status = cJSON_IsObject(root) ? read_head(root, &series, &n_blocks, ret_error)
-                                  : kg_fail(ret_error, KG_EINVAL, "not an object");
-    if (!status)
-        status = read_blocks(root, n_blocks, &series, ret_error);
+    status = read_series(root, &series, ret_error);
     cJSON_Delete(root);
     if (status)
         free(series.blocks);

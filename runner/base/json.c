@@ -2,17 +2,14 @@
  * cJSON then builds the tree. A new rule of syntax goes into the scan; members of the tree are json_members.c. */
 #include "base/json.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+#include "base/file.h"
 
 #define MAX_DEPTH 64
 #define MAX_NUMBER 60 /* characters; cJSON cuts at 63 */
-#define MAX_FILE_BYTES ((size_t)64 << 20)
 
 struct scan {
     const char *text, *at, *end;
@@ -294,72 +291,17 @@ int kg_json_parse(const char *text, size_t length, cJSON **ret_root, kg_error *r
     return 0;
 }
 
-/* 0, or an errno. */
-static int read_all(FILE *file, char **ret_text, size_t *ret_length)
-{
-    char *text = NULL;
-    size_t length = 0, room = 0, got;
-    int failure = 0;
-    do {
-        if (length == room) {
-            room = room ? room * 2 : 16384;
-            char *grown = room <= MAX_FILE_BYTES ? realloc(text, room) : NULL;
-            if (!grown) {
-                failure = room <= MAX_FILE_BYTES ? ENOMEM : EFBIG;
-                break;
-            }
-            text = grown;
-        }
-        got = fread(text + length, 1, room - length, file);
-        length += got;
-        failure = ferror(file) ? errno : 0;
-    } while (got > 0 && !failure);
-    if (failure) {
-        free(text);
-        return failure;
-    }
-    *ret_text = text;
-    *ret_length = length;
-    return 0;
-}
-
-/* A pipe of that name must not have the reader wait for a writer, so it is opened before it is looked at. */
-static int open_regular(const char *path, FILE **ret_file, kg_error *ret_error)
-{
-    struct stat info;
-    int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), status = KG_OK;
-    if (descriptor < 0)
-        return kg_fail(ret_error, errno == ENOENT ? KG_ENOTFOUND : KG_EIO, "%s: %s", path, strerror(errno));
-    if (!fstat(descriptor, &info) && !S_ISREG(info.st_mode))
-        status = kg_fail(ret_error, KG_EINVAL, "%s: not a regular file", path);
-    FILE *file = status ? NULL : fdopen(descriptor, "rb");
-    if (!status && !file)
-        status = kg_fail(ret_error, KG_EIO, "%s: %s", path, strerror(errno));
-    if (file)
-        *ret_file = file;
-    else
-        (void)close(descriptor);
-    return status;
-}
-
 int kg_json_read_file(const char *path, cJSON **ret_root, kg_error *ret_error)
 {
-    FILE *file = NULL;
-    int status = open_regular(path, &file, ret_error);
-    if (status)
-        return status;
     char *text = NULL;
     size_t length = 0;
-    int failure = read_all(file, &text, &length);
-    if (failure) {
-        status = kg_fail(ret_error, failure == ENOMEM ? KG_ENOMEM : KG_EIO, "%s: %s", path, strerror(failure));
-    } else {
-        kg_error inner = { 0 };
-        status = kg_json_parse(text, length, ret_root, &inner);
-        if (status < 0)
-            (void)kg_fail(ret_error, status, "%s: %s", path, inner.text);
-        free(text);
-    }
-    (void)fclose(file);
+    kg_error why = { 0 };
+    int status = kg_file_read(path, &text, &length, ret_error);
+    if (status)
+        return status;
+    status = kg_json_parse(text, length, ret_root, &why);
+    if (status)
+        (void)kg_fail(ret_error, status, "%.300s: %s", path, why.text);
+    free(text);
     return status;
 }

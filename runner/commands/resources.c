@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "run/bless.h"
-#include "base/changes.h"
+#include "base/lock.h"
 #include "resources/resources_file.h"
 #include "resources/resources_print.h"
 #include "commands/commands.h"

@@ -1,6 +1,6 @@
 /* golden.c -- goldens as values: one made from a result, which best outlives a bless, and the sorted set of an
- * architecture. Pure; the files are golden_file.c's, the JSON golden_json.c's. The conditions of a bless that concern
- * the result are in check_blessable. */
+ * architecture. Pure; the files are golden_file.c's. The conditions of a bless that concern the result are in
+ * check_blessable. */
 #include "judge/golden.h"
 
 #include <math.h>

@@ -9,8 +9,6 @@
 #define KG_GOLDEN_SCHEMA 2     /* 1 is read too: its `best` names no card and has no ratio */
 #define KG_GOLDEN_MIN_BLOCKS 3 /* a bless needs, and a file holds, at least so many */
 
-struct cJSON;
-
 struct kg_provenance {
     char git_sha[48], branch[128];
     bool dirty;
@@ -49,7 +47,7 @@ struct kg_golden {
 
 struct kg_goldens {
     char arch[64];
-    char path[4096];
+    char path[4096]; /* KG_RECORD_PATH */
     bool exists;             /* the architecture's file was there */
     struct kg_golden *items; /* sorted by key */
     size_t count;
@@ -106,8 +104,7 @@ int kg_golden_of_result(const struct kg_result *result, const char *key, const s
  * 0.05 (CUDA) or 1.0 (CPU), since a few blocks can agree by luck. */
 double kg_golden_floor_pct(const double *blocks, int n_blocks, enum kg_device_kind kind);
 
-/* One case of a file. Numbers are written with six digits. NULL: no memory. */
-struct cJSON *kg_golden_to_json(const struct kg_golden *golden);
-int kg_golden_from_json(const struct cJSON *object, int schema, struct kg_golden *ret_golden, kg_error *ret_error);
+/* git_sha, branch, dirty, date and reason: what a bless that measures nothing keeps of a provenance. */
+extern const struct kg_record kg_bless_record;
 
 #endif

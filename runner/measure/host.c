@@ -2,16 +2,13 @@
 #include "measure/host.h"
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "plan/field.h"
 #include "plan/module.h"
-#include "base/folder.h"
+#include "base/file.h"
 #include "base/random.h"
 
 static const struct kg_host_state *state_of(const kg_host *host)
@@ -64,23 +61,11 @@ static int cache_path(const kg_host *host, const char *key, char *ret_path, size
 
 static int cache_read(const kg_host *host, const char *key, char **ret_text)
 {
-    char path[4096];
-    struct stat info;
-    if (cache_path(host, key, path, sizeof path))
-        return KG_ENOTFOUND;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return KG_ENOTFOUND;
-    char *text = NULL;
+    char path[4096], *text = NULL;
     size_t key_length = strlen(key), length = 0;
-    if (fstat(file, &info) == 0 && (text = malloc((size_t)info.st_size + 1))) {
-        ssize_t got;
-        while ((got = read(file, text + length, (size_t)info.st_size - length)) > 0)
-            length += (size_t)got;
-        text[length] = '\0';
-    }
-    close(file);
-    if (!text || length <= key_length || strncmp(text, key, key_length) || text[key_length] != '\n') {
+    if (cache_path(host, key, path, sizeof path) || kg_file_read(path, &text, &length, NULL))
+        return KG_ENOTFOUND;
+    if (length <= key_length || strncmp(text, key, key_length) || text[key_length] != '\n') {
         free(text);
         return KG_ENOTFOUND;
     }
@@ -89,21 +74,22 @@ static int cache_read(const kg_host *host, const char *key, char **ret_text)
     return KG_OK;
 }
 
+static int write_cached(FILE *file, const void *what, kg_error *ret_error)
+{
+    const char *const *key_and_text = what;
+    (void)ret_error;
+    fprintf(file, "%s\n%s", key_and_text[0], key_and_text[1]);
+    return KG_OK;
+}
+
 static int cache_write(const kg_host *host, const char *key, const char *text)
 {
-    char path[4096], temporary[4200];
+    const char *const key_and_text[] = { key, text };
+    char path[4096];
     if (cache_path(host, key, path, sizeof path))
         return KG_ENOTFOUND;
-    (void)kg_folder_make(state_of(host)->cache, NULL); /* opening the file says it better */
-    snprintf(temporary, sizeof temporary, "%s.%d", path, (int)getpid());
-    FILE *file = fopen(temporary, "we");
-    if (!file)
+    if (kg_folder_make(state_of(host)->cache, NULL) || kg_file_replace(path, write_cached, key_and_text, NULL))
         return KG_EIO;
-    bool written = fprintf(file, "%s\n%s", key, text) > 0;
-    if (fclose(file) || !written || rename(temporary, path)) {
-        unlink(temporary);
-        return KG_EIO;
-    }
     return KG_OK;
 }
 

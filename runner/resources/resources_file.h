@@ -34,7 +34,7 @@ const struct kg_expected_kernel *kg_resources_find(const struct kg_expected_kern
 int kg_resources_put(struct kg_expected_kernels *set, const struct kg_expected_kernel *item, kg_error *ret_error);
 void kg_resources_remove(struct kg_expected_kernels *set, const struct kg_expected_kernel *item);
 
-/* Writes the file of one architecture (file_replace.h); the caller holds the folder's lock. */
+/* Writes the file of one architecture (kg_file_replace); the caller holds the folder's lock. */
 int kg_resources_save(const struct kg_expected_kernels *set, const char *folder, const char *arch, kg_error *ret_error);
 
 /* Adds the figures of a kernel to an object: code_hash, registers, … compiler, by the names that files have. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/changes.h"
+#include "base/lock.h"
 #include "judge/noise.h"
 
 int kg_bless_check_commit(const struct kg_git *git, const struct kg_module *module, kg_error *ret_error)

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/folder.h"
+#include "base/file.h"
 #include "kg_build.h"
 #include "base/lock.h"
 #include "plan/module_copy.h"
@@ -148,9 +148,13 @@ static int make_plan(struct kg_session *s, kg_error *ret_error)
 
 /* ---- the whole ---- */
 
-static void say_waiting(const char *holder)
+static void say_waiting(const char *holder, double waited_s)
 {
-    fprintf(stderr, "kgate: another run has this device (pid %s); waiting\n", holder);
+    char so_far[40] = "";
+    if (waited_s >= 1)
+        snprintf(so_far, sizeof so_far, " (%.0f s so far)", waited_s);
+    fprintf(stderr, "kgate: another run%s%s%s has this device; waiting%s\n", *holder ? " (pid " : "", holder,
+            *holder ? ")" : "", so_far);
 }
 
 int kg_session_open_device(struct kg_session *s, const struct kg_options *options, kg_error *ret_error)

@@ -34,7 +34,7 @@ for file in build_meta.json correctness_summary.json perf_baseline.json samples.
     comparison.md summary.md workers.log; do
     expect "$file is there" "$([ -s "$run/$file" ] && echo yes)" yes
 done
-expect 'no temporary files' "$(find results -name '*.tmp' -o -name 'latest.*')" ''
+expect 'no temporary files' "$(find results -name '.*.new' -o -name 'latest.*')" ''
 expect 'results/latest' "$(readlink results/latest)" "$(basename "$run")"
 expect 'the run id' "$(results .run_id)" "$(basename "$run")"
 cp out all.json

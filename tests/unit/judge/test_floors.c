@@ -80,8 +80,8 @@ static void a_broken_file_is_an_error_that_names_it(void **state)
     struct {
         const char *blocks, *sd, *more, *why;
     } const flaws[] = {
-        { "2", "1", "", "n_blocks: 2" },
-        { "7.5", "1", "", "n_blocks: 7.5" },
+        { "2", "1", "", "'n_blocks' is 2, no whole number from 6" },
+        { "7.5", "1", "", "'n_blocks' is 7.5, no whole number" },
         { "7", "-1", "", "negative" },
         { "7", "\"1\"", "", "not a number" },
         { "7", "1", ",\"more\":1", "unknown member 'more'" },

@@ -295,14 +295,14 @@ static void test_files_are_read_strictly(void **state)
 {
     const char *folder = *state;
     expect_refused(folder, "\"schema\": 1", "\"schema\": 2", "schema 2");
-    expect_refused(folder, "sm_90a\"", "sm_80\"", "the arch of its name");
+    expect_refused(folder, "sm_90a\"", "sm_80\"", "not that of its name");
     expect_refused(folder, "\"registers\":120", "\"registers\":-1", "kernel 1: member 'registers'");
     expect_refused(folder, "\"registers\":120", "\"registers\":1.5", "'registers'");
     expect_refused(folder, "\"registers\":120,", "", "'registers'");
-    expect_refused(folder, "\"registers\":120", "\"registers\":120,\"more\":1", "not known");
+    expect_refused(folder, "\"registers\":120", "\"registers\":120,\"more\":1", "kernel 1: unknown member 'more'");
     expect_refused(folder, "\"mma.sync\":64", "\"mma\":64", "'tensor'");
-    expect_refused(folder, "\"module\":\"another\"", "\"module\":\"zebra\"", "kernel 2 is repeated, or not sorted");
-    expect_refused(folder, "\"kernel\":\"b\"", "\"kernel\":\"a\"", "kernel 3 is repeated");
+    expect_refused(folder, "\"module\":\"another\"", "\"module\":\"zebra\"", "kernel 2: repeated, or not sorted");
+    expect_refused(folder, "\"kernel\":\"b\"", "\"kernel\":\"a\"", "kernel 3: repeated");
     expect_refused(folder, "\"dirty\":true", "\"dirty\":1", "dirty");
     expect_refused(folder, "\n]\n}", "\n]\n} }", "resources_sm_90a.json");
 }

@@ -150,11 +150,11 @@ static void what_is_not_a_series_is_refused(void **state)
     char *line = kg_series_format(&series);
     refused(line, "\"schema\":1", "\"schema\":2", "schema 2");
     refused(line, "\"schema\":1,", "", "'schema' is missing");
-    refused(line, "\"kind\":\"cuda\"", "\"kind\":\"tpu\"", "kind 'tpu'");
+    refused(line, "\"kind\":\"cuda\"", "\"kind\":\"tpu\"", "'kind' is neither cpu nor cuda");
     refused(line, "GPU-1", "", "empty");
     refused(line, "\"blocks\":3", "\"blocks\":4", "not 4 whole numbers");
     refused(line, "\"blocks\":3", "\"blocks\":2", "not 2 whole numbers");
-    refused(line, "\"blocks\":3", "\"blocks\":0", "blocks: 0");
+    refused(line, "\"blocks\":3", "\"blocks\":0", "'blocks' is 0, no whole number from 1");
     refused(line, "\"p50\":[2", "\"p50\":[2.5,2", "'p50'");
     refused(line, "\"p50\":[2", "\"p50\":[99999992", "over 50");
     refused(line, "\"calls\":17", "\"calls\":0", "out of range");

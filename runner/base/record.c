@@ -1,0 +1,307 @@
+/* record.c -- members by their tables. A new type of member is a row of enum kg_member_type, a case in read_member and
+ * one in to_json. */
+#include "base/record.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#define MAX_WORDS 8 /* of a KG_IS_COUNTS */
+
+/* The counts as a record: a member for each word. */
+static struct kg_record counts_of(const struct kg_member *member, struct kg_member rows[MAX_WORDS])
+{
+    assert(member->n_words <= MAX_WORDS);
+    for (size_t i = 0; i < member->n_words; i++)
+        rows[i] = (struct kg_member){ member->words[i], KG_IS_COUNT,          .offset = i * sizeof(int),
+                                      .least = 1,       .most = member->most, .optional = true };
+    return (struct kg_record){ rows, member->n_words };
+}
+
+/* ---- reading --------------------------------------------------------------------------------------------------- */
+
+static bool is_known(const struct kg_record *record, int schema, const char *name)
+{
+    for (size_t i = 0; i < record->n_members; i++)
+        if (record->members[i].since <= schema && !strcmp(record->members[i].name, name))
+            return true;
+    return false;
+}
+
+/* `within`: name of the object; "" : it is the whole. */
+static int refuse_unknown(const struct kg_record *record, const cJSON *object, int schema, const char *within,
+                          kg_error *ret_error)
+{
+    const cJSON *item;
+    cJSON_ArrayForEach(item, object) if (!is_known(record, schema, item->string)) return kg_fail(
+        ret_error, KG_EINVAL, "unknown member '%.60s'%s%s%s", item->string, *within ? " in '" : "", within,
+        *within ? "'" : "");
+    return KG_OK;
+}
+
+/* Is the member to be in the object, by what else is in it? */
+static bool is_expected(const struct kg_record *record, const struct kg_member *member, const cJSON *object)
+{
+    bool expected = !member->with && !member->optional;
+    for (size_t i = 0; i < record->n_members && !expected; i++) {
+        const struct kg_member *other = &record->members[i];
+        expected = (other == member || (member->with && other->with == member->with)) &&
+                   cJSON_GetObjectItemCaseSensitive(object, other->name);
+    }
+    return expected;
+}
+
+static int find_word(const struct kg_member *member, const char *text, int *ret_index, kg_error *ret_error)
+{
+    char wanted[200] = "";
+    for (size_t i = 0, used = 0; i < member->n_words && used < sizeof wanted; i++) {
+        if (!member->words[i])
+            continue;
+        if (!strcmp(member->words[i], text)) {
+            *ret_index = (int)i;
+            return KG_OK;
+        }
+        used += (size_t)snprintf(wanted + used, sizeof wanted - used, "%s%s", used ? " nor " : "", member->words[i]);
+    }
+    return kg_fail(ret_error, KG_EINVAL, "member '%s' is neither %s", member->name, wanted);
+}
+
+static int read_text(const struct kg_member *member, const cJSON *object, char *ret_text, kg_error *ret_error)
+{
+    int index, status = kg_json_string(object, member->name, ret_text, member->size, ret_error);
+    if (!status && member->type == KG_IS_NAME && !*ret_text)
+        status = kg_fail(ret_error, KG_EINVAL, "member '%s' is empty", member->name);
+    return status || !member->words ? status : find_word(member, ret_text, &index, ret_error);
+}
+
+static int read_string(const struct kg_member *member, const cJSON *object, const char **ret_text, kg_error *ret_error)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, member->name);
+    if (!cJSON_IsString(item))
+        return kg_fail(ret_error, KG_EINVAL, "member '%s' is missing or not a string", member->name);
+    *ret_text = item->valuestring;
+    return KG_OK;
+}
+
+static int read_word(const struct kg_member *member, const cJSON *object, int *ret_index, kg_error *ret_error)
+{
+    char text[32];
+    int status = kg_json_string(object, member->name, text, sizeof text, ret_error);
+    return status ? status : find_word(member, text, ret_index, ret_error);
+}
+
+static int read_real(const struct kg_member *member, const cJSON *object, double *ret_value, kg_error *ret_error)
+{
+    int status = kg_json_number(object, member->name, ret_value, ret_error);
+    if (!status && !(*ret_value > 0 || (member->type != KG_IS_POSITIVE && *ret_value == 0)))
+        status = kg_fail(ret_error, KG_EINVAL, "member '%s' is %s", member->name,
+                         member->type == KG_IS_POSITIVE ? "not over 0" : "negative");
+    return status;
+}
+
+static int read_count(const struct kg_member *member, const cJSON *object, int *ret_value, kg_error *ret_error)
+{
+    double value = 0;
+    int status = kg_json_number(object, member->name, &value, ret_error);
+    if (!status && !(value >= member->least && value <= member->most && value == rint(value)))
+        status = kg_fail(ret_error, KG_EINVAL, "member '%s' is %g, no whole number from %d to %d", member->name, value,
+                         member->least, member->most);
+    if (!status)
+        *ret_value = (int)value;
+    return status;
+}
+
+static int read_list(const struct kg_member *member, const cJSON *object, double *ret_values, int *count,
+                     kg_error *ret_error)
+{
+    const cJSON *array = cJSON_GetObjectItemCaseSensitive(object, member->name), *item;
+    int number = 0, size = cJSON_GetArraySize(array);
+    if (!cJSON_IsArray(array))
+        return kg_fail(ret_error, KG_EINVAL, "member '%s' is missing or not an array", member->name);
+    if (size < member->least || size > member->most)
+        return kg_fail(ret_error, KG_EINVAL, "member '%s' has %d values, not %d to %d", member->name, size,
+                       member->least, member->most);
+    if (*count && size != *count)
+        return kg_fail(ret_error, KG_EINVAL, "member '%s' has %d values, not %d", member->name, size, *count);
+    cJSON_ArrayForEach(item, array)
+    {
+        number++;
+        if (!cJSON_IsNumber(item) || !(item->valuedouble > 0) || !isfinite(item->valuedouble))
+            return kg_fail(ret_error, KG_EINVAL, "value %d of member '%s' is not a number over 0", number,
+                           member->name);
+        ret_values[number - 1] = item->valuedouble;
+    }
+    *count = size;
+    return KG_OK;
+}
+
+static int read_member(const struct kg_member *member, const cJSON *object, int schema, char *ret_record,
+                       kg_error *ret_error);
+
+static int read_object(const struct kg_record *record, const cJSON *object, int schema, const char *within,
+                       void *ret_record, kg_error *ret_error)
+{
+    kg_error why = { 0 };
+    if (!cJSON_IsObject(object))
+        return *within ? kg_fail(ret_error, KG_EINVAL, "member '%s' is missing or not an object", within)
+                       : kg_fail(ret_error, KG_EINVAL, "not an object");
+    int status = refuse_unknown(record, object, schema, within, ret_error);
+    if (status)
+        return status;
+    for (size_t i = 0; i < record->n_members && !status; i++)
+        if (record->members[i].since <= schema && is_expected(record, &record->members[i], object))
+            status = read_member(&record->members[i], object, schema, ret_record, &why);
+    if (status && *within)
+        return kg_fail(ret_error, status, "in '%s': %.400s", within, why.text);
+    return status ? kg_fail(ret_error, status, "%s", why.text) : KG_OK;
+}
+
+static int read_member(const struct kg_member *member, const cJSON *object, int schema, char *ret_record,
+                       kg_error *ret_error)
+{
+    void *field = ret_record + member->offset;
+    const cJSON *inner = cJSON_GetObjectItemCaseSensitive(object, member->name);
+    struct kg_member rows[MAX_WORDS];
+    struct kg_record counts;
+    switch (member->type) {
+    case KG_IS_TEXT:
+    case KG_IS_NAME:
+        return read_text(member, object, field, ret_error);
+    case KG_IS_STRING:
+        return read_string(member, object, field, ret_error);
+    case KG_IS_POSITIVE:
+    case KG_IS_AMOUNT:
+    case KG_IS_EXACT:
+        return read_real(member, object, field, ret_error);
+    case KG_IS_FLAG:
+        return kg_json_bool(object, member->name, field, ret_error);
+    case KG_IS_COUNT:
+        return read_count(member, object, field, ret_error);
+    case KG_IS_WORD:
+        return read_word(member, object, field, ret_error);
+    case KG_IS_LIST:
+        return read_list(member, object, field, (int *)(void *)(ret_record + member->count), ret_error);
+    case KG_IS_COUNTS:
+        counts = counts_of(member, rows);
+        return read_object(&counts, inner, schema, member->name, field, ret_error);
+    case KG_IS_RECORD:
+        return read_object(member->record, inner, schema, member->name, field, ret_error);
+    }
+    return KG_EINVAL;
+}
+
+int kg_record_read(const struct kg_record *record, const cJSON *object, int schema, void *ret_record,
+                   kg_error *ret_error)
+{
+    return read_object(record, object, schema, "", ret_record, ret_error);
+}
+
+int kg_record_schema(const cJSON *object, int oldest, int newest, int *ret_schema, kg_error *ret_error)
+{
+    double schema = 0;
+    char older[32] = "";
+    int status = kg_json_number(object, "schema", &schema, ret_error);
+    if (status)
+        return status;
+    for (int known = oldest; known <= newest; known++)
+        if (schema == known) {
+            *ret_schema = known;
+            return KG_OK;
+        }
+    if (oldest < newest)
+        (void)snprintf(older, sizeof older, "%d and ", oldest);
+    return kg_fail(ret_error, KG_EINVAL, "schema %g, this kgate reads %s%d", schema, older, newest);
+}
+
+/* ---- writing --------------------------------------------------------------------------------------------------- */
+
+/* Six digits survive a round trip through a double, so what nothing changed is written back as it was. */
+static cJSON *short_number(double value)
+{
+    char text[32];
+    (void)snprintf(text, sizeof text, "%.6g", value);
+    return cJSON_CreateRaw(text);
+}
+
+/* Both or neither are given to the tree. */
+static bool append(cJSON *array, cJSON *item)
+{
+    if (item && cJSON_AddItemToArray(array, item))
+        return true;
+    cJSON_Delete(item);
+    return false;
+}
+
+static cJSON *list_to_json(const double *values, int count)
+{
+    cJSON *array = cJSON_CreateArray();
+    bool ok = array;
+    for (int i = 0; i < count && ok; i++)
+        ok = append(array, short_number(values[i]));
+    if (ok)
+        return array;
+    cJSON_Delete(array);
+    return NULL;
+}
+
+static cJSON *record_to_json(const struct kg_record *record, const void *from)
+{
+    cJSON *object = cJSON_CreateObject();
+    if (object && kg_record_add(object, record, from))
+        return object;
+    cJSON_Delete(object);
+    return NULL;
+}
+
+static cJSON *to_json(const struct kg_member *member, const char *from)
+{
+    const void *field = from + member->offset;
+    const char *const *string = field;
+    const double *real = field;
+    const int *count = field;
+    struct kg_member rows[MAX_WORDS];
+    struct kg_record counts;
+    switch (member->type) {
+    case KG_IS_TEXT:
+    case KG_IS_NAME:
+        return cJSON_CreateString(field);
+    case KG_IS_STRING:
+        return cJSON_CreateString(*string ? *string : "");
+    case KG_IS_POSITIVE:
+    case KG_IS_AMOUNT:
+        return short_number(*real);
+    case KG_IS_EXACT:
+        return cJSON_CreateNumber(*real);
+    case KG_IS_FLAG:
+        return cJSON_CreateBool(*(const bool *)field);
+    case KG_IS_COUNT:
+        return cJSON_CreateNumber(*count);
+    case KG_IS_WORD:
+        return cJSON_CreateString(member->words[*count]);
+    case KG_IS_LIST:
+        return list_to_json(real, *(const int *)(const void *)(from + member->count));
+    case KG_IS_COUNTS:
+        counts = counts_of(member, rows);
+        return record_to_json(&counts, field);
+    case KG_IS_RECORD:
+        return record_to_json(member->record, field);
+    }
+    return NULL;
+}
+
+bool kg_record_add(cJSON *object, const struct kg_record *record, const void *from)
+{
+    for (size_t i = 0; i < record->n_members; i++) {
+        const struct kg_member *member = &record->members[i];
+        const char *field = (const char *)from + member->offset;
+        if ((member->with && !((const char *)from)[member->with]) ||
+            (member->optional && *(const int *)(const void *)field == 0))
+            continue;
+        cJSON *item = to_json(member, from);
+        if (!item || !cJSON_AddItemToObject(object, member->name, item)) {
+            cJSON_Delete(item);
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,205 @@
+/* test_record.c -- every type of member is read, refused by its name and written, by a table of each of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/record.h"
+
+struct inner {
+    double real;
+    char late[8];
+};
+struct all {
+    char text[8], name[8], worded[8], anchor[8];
+    const char *string;
+    double positive, amount, exact, list[4], ratios[4];
+    bool flag;
+    int count, left_out, word, n_list, counts[2];
+    struct inner inner;
+};
+
+static const char *const words[] = { NULL, "one", "two" }, *const kinds[] = { "mma", "wgmma" };
+static const struct kg_member inner_members[] = {
+    { "real", KG_IS_POSITIVE, KG_AT(struct inner, real) },
+    { "late", KG_IS_TEXT, KG_AT(struct inner, late), .since = 2 },
+};
+static const struct kg_record inner_record = KG_RECORD(inner_members);
+
+#define FIELD(field) KG_AT(struct all, field)
+#define LIST .least = 2, .most = 4, .count = offsetof(struct all, n_list)
+#define WITH_ANCHOR .with = offsetof(struct all, anchor)
+
+static const struct kg_member members[] = {
+    { "text", KG_IS_TEXT, FIELD(text) },
+    { "name", KG_IS_NAME, FIELD(name) },
+    { "worded", KG_IS_TEXT, FIELD(worded), KG_WORDS(words) },
+    { "string", KG_IS_STRING, FIELD(string) },
+    { "positive", KG_IS_POSITIVE, FIELD(positive) },
+    { "amount", KG_IS_AMOUNT, FIELD(amount) },
+    { "exact", KG_IS_EXACT, FIELD(exact) },
+    { "flag", KG_IS_FLAG, FIELD(flag) },
+    { "count", KG_IS_COUNT, FIELD(count), .least = -1, .most = 9 },
+    { "left_out", KG_IS_COUNT, FIELD(left_out), .most = 9, .optional = true },
+    { "word", KG_IS_WORD, FIELD(word), KG_WORDS(words) },
+    { "list", KG_IS_LIST, FIELD(list), LIST },
+    { "ratios", KG_IS_LIST, FIELD(ratios), LIST, WITH_ANCHOR },
+    { "anchor", KG_IS_NAME, FIELD(anchor), WITH_ANCHOR },
+    { "counts", KG_IS_COUNTS, FIELD(counts), .most = 9, KG_WORDS(kinds) },
+    { "inner", KG_IS_RECORD, FIELD(inner), .record = &inner_record },
+};
+static const struct kg_record record = KG_RECORD(members);
+
+static const char whole[] =
+    "{\"text\":\"\",\"name\":\"n\",\"worded\":\"two\",\"string\":\"of the tree\",\"positive\":0.333333,\"amount\":0,"
+    "\"exact\":0.031999778002500534,\"flag\":true,\"count\":-1,\"left_out\":7,\"word\":\"one\",\"list\":[1,2.5],"
+    "\"ratios\":[0.5,0.25],\"anchor\":\"a\",\"counts\":{\"wgmma\":3},\"inner\":{\"real\":1e+06,\"late\":\"x\"}}";
+
+static int read_text(const char *text, int schema, struct all *ret_all, cJSON **ret_root, kg_error *ret_error)
+{
+    *ret_all = (struct all){ 0 };
+    assert_int_equal(kg_json_parse(text, strlen(text), ret_root, ret_error), KG_OK);
+    return kg_record_read(&record, *ret_root, schema, ret_all, ret_error);
+}
+
+static void is_written_as(const struct all *all, const char *wanted)
+{
+    cJSON *object = cJSON_CreateObject();
+    assert_true(kg_record_add(object, &record, all));
+    char *text = cJSON_PrintUnformatted(object);
+    assert_string_equal(text, wanted);
+    cJSON_free(text);
+    cJSON_Delete(object);
+}
+
+static void what_is_read_is_written(void **state)
+{
+    struct all all;
+    cJSON *root = NULL;
+    kg_error error = { 0 };
+    (void)state;
+    if (read_text(whole, 2, &all, &root, &error))
+        fail_msg("%s", error.text);
+    assert_string_equal(all.name, "n");
+    assert_string_equal(all.string, "of the tree");
+    assert_true(all.exact == 0.031999778002500534 && all.list[1] == 2.5 && all.ratios[1] == 0.25);
+    assert_true(all.flag);
+    assert_int_equal(all.count, -1);
+    assert_int_equal(all.left_out, 7);
+    assert_int_equal(all.word, 1);
+    assert_int_equal(all.n_list, 2);
+    assert_int_equal(all.counts[0], 0);
+    assert_int_equal(all.counts[1], 3);
+    assert_string_equal(all.inner.late, "x");
+    is_written_as(&all, whole);
+    cJSON_Delete(root);
+}
+
+static void six_digits_and_what_is_left_out(void **state)
+{
+    struct all all = { .name = "n", .worded = "one", .positive = 1. / 3, .exact = 1, .word = 2, .inner = { 2e6, "" } };
+    (void)state;
+    is_written_as(&all,
+                  "{\"text\":\"\",\"name\":\"n\",\"worded\":\"one\",\"string\":\"\",\"positive\":0.333333,"
+                  "\"amount\":0,\"exact\":1,\"flag\":false,\"count\":0,\"word\":\"two\",\"list\":[],\"counts\":{},"
+                  "\"inner\":{\"real\":2e+06,\"late\":\"\"}}");
+}
+
+static const struct {
+    const char *from, *to, *message; /* NULL: it is accepted */
+} edits[] = {
+    { "\"left_out\":7,", "", NULL },
+    { "\"ratios\":[0.5,0.25],\"anchor\":\"a\",", "", NULL },
+    { "\"flag\":", "\"flog\":", "unknown member 'flog'" },
+    { "\"flag\":true,", "", "member 'flag' is missing" },
+    { "\"text\":\"\"", "\"text\":7", "member 'text' is not a string" },
+    { "\"text\":\"\"", "\"text\":\"12345678\"", "member 'text' is longer than 7 bytes" },
+    { "\"name\":\"n\"", "\"name\":\"\"", "member 'name' is empty" },
+    { "\"worded\":\"two\"", "\"worded\":\"too\"", "member 'worded' is neither one nor two" },
+    { "\"string\":\"of the tree\"", "\"string\":null", "member 'string' is missing or not a string" },
+    { "\"positive\":0.333333", "\"positive\":0", "member 'positive' is not over 0" },
+    { "\"positive\":0.333333", "\"positive\":\"nan\"", "member 'positive' is not a number" },
+    { "\"amount\":0", "\"amount\":-1", "member 'amount' is negative" },
+    { "\"exact\":0", "\"exact\":-0", "member 'exact' is negative" },
+    { "\"flag\":true", "\"flag\":1", "member 'flag' is not true or false" },
+    { "\"count\":-1", "\"count\":-2", "member 'count' is -2, no whole number from -1 to 9" },
+    { "\"count\":-1", "\"count\":10", "member 'count' is 10, no whole number from -1 to 9" },
+    { "\"count\":-1", "\"count\":1.5", "member 'count' is 1.5, no whole number from -1 to 9" },
+    { "\"count\":-1", "\"count\":1e300", "member 'count' is 1e+300, no whole number from -1 to 9" },
+    { "\"left_out\":7", "\"left_out\":10", "member 'left_out' is 10, no whole number from 0 to 9" },
+    { "\"word\":\"one\"", "\"word\":\"\"", "member 'word' is neither one nor two" },
+    { "\"list\":[1,2.5]", "\"list\":1", "member 'list' is missing or not an array" },
+    { "\"list\":[1,2.5]", "\"list\":[1]", "member 'list' has 1 values, not 2 to 4" },
+    { "\"list\":[1,2.5]", "\"list\":[1,2,3,4,5]", "member 'list' has 5 values, not 2 to 4" },
+    { "\"list\":[1,2.5]", "\"list\":[1,0]", "value 2 of member 'list' is not a number over 0" },
+    { "\"list\":[1,2.5]", "\"list\":[1,2,3]", "member 'ratios' has 2 values, not 3" },
+    { "\"ratios\":[0.5,0.25],", "", "member 'ratios' is missing or not an array" },
+    { "\"anchor\":\"a\",", "", "member 'anchor' is missing" },
+    { "\"counts\":{\"wgmma\":3}", "\"counts\":3", "member 'counts' is missing or not an object" },
+    { "\"counts\":{\"wgmma\":3}", "\"counts\":{\"wmma\":3}", "unknown member 'wmma' in 'counts'" },
+    { "\"wgmma\":3", "\"wgmma\":0", "in 'counts': member 'wgmma' is 0, no whole number from 1 to 9" },
+    { "\"inner\":{", "\"inner\":{\"more\":1,", "unknown member 'more' in 'inner'" },
+    { "\"real\":1e+06", "\"real\":0", "in 'inner': member 'real' is not over 0" },
+    { ",\"late\":\"x\"", "", "in 'inner': member 'late' is missing" },
+};
+
+static void every_flaw_is_named(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < KG_COUNT_OF(edits); i++) {
+        char text[1024];
+        const char *at = strstr(whole, edits[i].from);
+        struct all all;
+        cJSON *root = NULL;
+        kg_error error = { 0 };
+        assert_non_null(at);
+        (void)snprintf(text, sizeof text, "%.*s%s%s", (int)(at - whole), whole, edits[i].to,
+                       at + strlen(edits[i].from));
+        assert_int_equal(read_text(text, 2, &all, &root, &error), edits[i].message ? KG_EINVAL : KG_OK);
+        assert_string_equal(error.text, edits[i].message ? edits[i].message : "");
+        cJSON_Delete(root);
+    }
+}
+
+static void an_older_schema_has_fewer_members(void **state)
+{
+    char text[1024];
+    struct all all;
+    cJSON *root = NULL;
+    kg_error error = { 0 };
+    (void)state;
+    assert_int_equal(read_text(whole, 1, &all, &root, &error), KG_EINVAL);
+    assert_string_equal(error.text, "unknown member 'late' in 'inner'");
+    cJSON_Delete(root);
+    (void)snprintf(text, sizeof text, "%.*s}}", (int)(strstr(whole, ",\"late\"") - whole), whole);
+    error = (kg_error){ 0 };
+    assert_int_equal(read_text(text, 1, &all, &root, &error), KG_OK);
+    assert_string_equal(all.inner.late, "");
+    cJSON_Delete(root);
+}
+
+static void no_object(void **state)
+{
+    struct all all = { 0 };
+    cJSON *root = cJSON_CreateArray();
+    kg_error error = { 0 };
+    (void)state;
+    assert_int_equal(kg_record_read(&record, root, 2, &all, &error), KG_EINVAL);
+    assert_string_equal(error.text, "not an object");
+    cJSON_Delete(root);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_read_is_written),
+        cmocka_unit_test(six_digits_and_what_is_left_out),
+        cmocka_unit_test(every_flaw_is_named),
+        cmocka_unit_test(an_older_schema_has_fewer_members),
+        cmocka_unit_test(no_object),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
