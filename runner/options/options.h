@@ -46,9 +46,6 @@ struct kg_options {
     char line[1024];  /* the command as it was typed, quoted for a shell */
     char again[1024]; /* " --knob repeat=2 --timer event": what of it the next run needs to measure, judge and bless as
                        * this one did, apart from the selection */
-    bool simulate;
-    const char *noise;
-    int gates;
     const char *const *arguments; /* of worker and checkout: what follows; NULL-terminated */
     struct kg_selection selection;
     struct kg_timing_overrides timing;
