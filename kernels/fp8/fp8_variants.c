@@ -2,7 +2,7 @@
  * each.
  *
  * The switches are compiled in, never read from the environment: two names cannot run one binary. To add a variant: a
- * line here, one in sdpa.h, no_cuda.c and meson.build (its flags, under the same name).
+ * line here, and one in kernels/meson.build: its flags, under the same name.
  */
 #include "fp8/fp8_stage_c.h"
 

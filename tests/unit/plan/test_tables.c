@@ -1,6 +1,6 @@
 /* test_tables.c -- what the tables of a module must hold whatever is in them: no suite's gates let zeros through, the
- * share of bad elements can fire before the largest error does, no two names of a suite are one backend, and every
- * kernel has its figures of ptxas.
+ * share of bad elements can fire before the largest error does, no two names of a suite are one backend, every listed
+ * backend is in a suite, and every kernel has its figures of ptxas.
  *
  *     test_tables MODULE.so
  */
@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backends.h"
 #include "plan/module.h"
 
 static struct kg_loaded module;
@@ -71,6 +72,22 @@ static void names_are_backends(void **state)
     assert_true(pairs > 0);
 }
 
+/* A backend of the list in kernels/meson.build that no suite names would never run. */
+static void listed_backends_are_in_a_suite(void **state)
+{
+#define NAME(symbol, its_name, is_untimed) its_name,
+    static const char *const names[] = { PLAIN_BACKENDS(NAME) CUDA_BACKENDS(NAME) CUDNN_BACKENDS(NAME) };
+#undef NAME
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const kg_suite *const *suite = module.root->suites;
+        while (suite < suites_end() && !kg_suite_backend(*suite, names[i]))
+            suite++;
+        if (suite == suites_end())
+            fail_msg("no suite has %s", names[i]);
+    }
+}
+
 /* A chooser that chooses from itself, or from what its suite does not time, names nothing that can be compared. */
 static void choosers_choose_from_their_suite(void **state)
 {
@@ -113,9 +130,13 @@ static void fa_s512_asks_for_more(void **state)
 int main(int argc, char *argv[])
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(zeros_are_refused),    cmocka_unit_test(share_fires_alone),
-        cmocka_unit_test(names_are_backends),   cmocka_unit_test(choosers_choose_from_their_suite),
-        cmocka_unit_test(kernels_have_figures), cmocka_unit_test(fa_s512_asks_for_more),
+        cmocka_unit_test(zeros_are_refused),
+        cmocka_unit_test(share_fires_alone),
+        cmocka_unit_test(names_are_backends),
+        cmocka_unit_test(choosers_choose_from_their_suite),
+        cmocka_unit_test(listed_backends_are_in_a_suite),
+        cmocka_unit_test(kernels_have_figures),
+        cmocka_unit_test(fa_s512_asks_for_more),
     };
     kg_error error = { 0 };
     if (argc != 2 || kg_module_open(argv[1], &module, &error)) {
