@@ -75,16 +75,6 @@ struct kg_text kg_format_sha(const char *sha, bool dirty)
     return kg_format("%.7s%s", sha, dirty ? "-dirty" : "");
 }
 
-void kg_text_put_escaped(const char *text, const char *special, FILE *out)
-{
-    char clean[KG_LINE];
-    for (const char *c = kg_text_clean(text, clean, sizeof clean); *c; c++) {
-        if (strchr(special, *c))
-            fputc('\\', out);
-        fputc(*c, out);
-    }
-}
-
 void kg_markdown_cell(const char *text, FILE *out)
 {
     fputs("| ", out);

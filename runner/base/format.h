@@ -3,11 +3,7 @@
 #ifndef KG_FORMAT_H
 #define KG_FORMAT_H
 
-#include <stdio.h>
-
 #include "base/text.h"
-
-#define KG_LINE 1200 /* bytes of a long line */
 
 struct kg_text {
     char s[320]; /* what is longer is cut */
@@ -22,8 +18,6 @@ struct kg_text kg_format_number(double value);                  /* shortest of s
 struct kg_text kg_format_speedup(double ratio);                 /* 1.25x; "" for NaN */
 struct kg_text kg_format_sha(const char *sha, bool dirty);      /* 9f3c1e2-dirty; "unknown" for "" */
 
-/* Text on one line, a backslash before each of its characters that is `special`. */
-void kg_text_put_escaped(const char *text, const char *special, FILE *out);
 /* A cell of a Markdown table, and a whole row: cells, then NULL. An empty cell is a dash. */
 void kg_markdown_cell(const char *text, FILE *out);
 __attribute__((sentinel)) void kg_markdown_row(FILE *out, ...);

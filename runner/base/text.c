@@ -97,3 +97,13 @@ size_t kg_text_width(const char *text)
         width += ((unsigned char)*text & 0xc0) != 0x80;
     return width;
 }
+
+void kg_text_put_escaped(const char *text, const char *special, FILE *out)
+{
+    char clean[KG_LINE];
+    for (const char *c = kg_text_clean(text, clean, sizeof clean); *c; c++) {
+        if (strchr(special, *c))
+            fputc('\\', out);
+        fputc(*c, out);
+    }
+}
