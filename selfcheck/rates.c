@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/distribution.h"
+#include "base/stats.h"
 #include "base/json.h"
 #include "selfcheck/columns.h"
 

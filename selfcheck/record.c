@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "plan/module_copy.h"
+#include "base/file.h"
 #include "run/process.h"
 #include "run/progress.h"
 #include "run/dispatch.h"
@@ -192,7 +192,7 @@ static int record_session(struct recorder *r, const struct kg_stop *stop, kg_err
                                                .progress_argument = &r->progress,
                                                .stop = stop };
     if (!status)
-        status = kg_module_copy(s->module.path, r->copy, ret_error);
+        status = kg_file_copy(s->module.path, r->copy, ret_error);
     if (!status) {
         status = run_rounds(r, ret_error);
         (void)unlink(r->copy);

@@ -19,6 +19,11 @@ int kg_file_replace(const char *path, kg_write_fn *write, const void *what, kg_e
  * KG_EINVAL (no regular file), KG_ENOMEM name the path. */
 int kg_file_read(const char *path, char **ret_text, size_t *ret_length, kg_error *ret_error);
 
+bool kg_file_same(const char *a, const char *b); /* Are both paths one file, by whatever name? */
+
+/* For its owner alone, who may run it. On failure nothing is left at `to`, which must not exist. */
+int kg_file_copy(const char *from, const char *to, kg_error *ret_error);
+
 bool kg_folder_exists(const char *path);
 
 /* As mkdir -p, or its last part alone, so that a mistyped path makes no tree. KG_EIO names the folder that could not be

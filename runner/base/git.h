@@ -1,6 +1,6 @@
 /* git.h -- which commit the tree is at, by libgit2. */
-#ifndef KG_PROVENANCE_H
-#define KG_PROVENANCE_H
+#ifndef KG_GIT_H
+#define KG_GIT_H
 
 #include "kgate.h"
 

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #define MAX_WORDS 8 /* of a KG_IS_COUNTS */
 
 /* The counts as a record: a member for each word. */
@@ -54,14 +56,14 @@ static bool is_expected(const struct kg_record *record, const struct kg_member *
 static int find_word(const struct kg_member *member, const char *text, int *ret_index, kg_error *ret_error)
 {
     char wanted[200] = "";
-    for (size_t i = 0, used = 0; i < member->n_words && used < sizeof wanted; i++) {
+    for (size_t i = 0; i < member->n_words; i++) {
         if (!member->words[i])
             continue;
         if (!strcmp(member->words[i], text)) {
             *ret_index = (int)i;
             return KG_OK;
         }
-        used += (size_t)snprintf(wanted + used, sizeof wanted - used, "%s%s", used ? " nor " : "", member->words[i]);
+        kg_text_join(wanted, sizeof wanted, " nor ", "%s", member->words[i]);
     }
     return kg_fail(ret_error, KG_EINVAL, "member '%s' is neither %s", member->name, wanted);
 }

@@ -1,5 +1,5 @@
 /* allocations.c -- a list of pointers. Few at a time (a fixture's tensors, their rings), so a search is a loop. */
-#include "device/allocations.h"
+#include "device/device_parts.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * judged is in measure.c; here is only what the device has to do. */
 #include "device/device_cuda.h"
 #include "device/device_kernels.h"
-#include "device/window.h"
+#include "device/device_parts.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,9 +1,6 @@
 /* device_cpu.c -- the CPU as a device: host memory, loops of cpu_loops.c, windows timed by the monotonic clock. */
-#include "device/allocations.h"
 #include "device/cpu_info.h"
-#include "device/cpu_loops.h"
-#include "device/device.h"
-#include "device/window.h"
+#include "device/device_parts.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -3,8 +3,7 @@
 #ifndef KG_DEVICE_CUDA_H
 #define KG_DEVICE_CUDA_H
 
-#include "device/allocations.h"
-#include "device/device.h"
+#include "device/device_parts.h"
 #include "device/nvml.h"
 #include "device/error_sums.h"
 

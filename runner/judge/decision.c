@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/distribution.h"
+#include "base/stats.h"
 #include "base/random.h"
 
 static const struct kg_decision none = { .answer = KG_ANSWER_MORE, .change_pct = NAN, .margin_pct = NAN };

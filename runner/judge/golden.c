@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #define UNSTEADY_CUDA_PCT 3.0
 #define UNSTEADY_CPU_PCT 10.0
 #define FLOOR_MIN_CUDA_PCT 0.05
@@ -56,8 +58,8 @@ static int refuse_unsteady(const struct kg_golden *golden, const char *id, doubl
     bool raw = golden->quantity == KG_QUANTITY_RAW;
     const double *blocks = raw ? golden->blocks_us : golden->blocks_ratio;
     char figures[200] = "";
-    for (int i = 0, used = 0; i < golden->n_blocks && used < (int)sizeof figures - 16; i++)
-        used += snprintf(figures + used, sizeof figures - (size_t)used, "%s%.4g", i ? " " : "", blocks[i]);
+    for (int i = 0; i < golden->n_blocks; i++)
+        kg_text_join(figures, sizeof figures, " ", "%.4g", blocks[i]);
     return kg_fail(ret_error, KG_EINVAL, "%s: blocks are unsteady, standard deviation %.1f%% is over %g%% (%s: %s)", id,
                    spread, limit, raw ? "p50 in us" : "ratio to the anchor", figures);
 }

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #define CLOCK_MOVED 1.01       /* two steps of the clock on an H200 */
 #define IN_USE_PCT 5           /* of the time; below it is what monitoring costs */
 #define LOAD_PER_THREAD 0.25   /* a run of its own leaves the average under it within a few minutes */
@@ -231,12 +233,8 @@ kg_noise_set kg_noise_settings(void)
 
 void kg_noise_names(kg_noise_set set, char *ret_text, size_t size)
 {
-    size_t used = 0;
     *ret_text = '\0';
-    for (enum kg_noise i = 0; i < KG_NOISES; i++) {
-        if (!(set & bit(i, true)) || used >= size)
-            continue;
-        int length = snprintf(ret_text + used, size - used, "%s%s", used ? ", " : "", kinds[i].name);
-        used += length > 0 ? (size_t)length : 0;
-    }
+    for (enum kg_noise i = 0; i < KG_NOISES; i++)
+        if (set & bit(i, true))
+            kg_text_join(ret_text, size, ", ", "%s", kinds[i].name);
 }

@@ -1,18 +1,7 @@
 /* reason.c -- the words of reasons that are more than one sentence. The rest stand where the verdict is found. */
 #include "judge/reason.h"
 
-#include <string.h>
-
 #include "base/format.h"
-
-void kg_reason_add(struct kg_result *result, const char *format, ...)
-{
-    size_t used = strlen(result->reason);
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(result->reason + used, sizeof result->reason - used, format, arguments);
-    va_end(arguments);
-}
 
 void kg_reason_add_time(struct kg_result *result)
 {
@@ -27,7 +16,7 @@ void kg_reason_add_time(struct kg_result *result)
 
 static void add_figure(struct kg_result *result, const char *name, double value, double limit)
 {
-    kg_reason_add(result, "%s%s %.4g over %.4g", result->reason[0] ? ", " : "", name, value, limit);
+    kg_text_join(result->reason, sizeof result->reason, ", ", "%s %.4g over %.4g", name, value, limit);
 }
 
 void kg_reason_add_gates(struct kg_result *result)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "options/command_line.h"
+#include "base/text.h"
 #include "options/option_table.h"
 
 enum { FIRST_ID = 256, MAX_ROWS = 100 }; /* what getopt returns of the first row is no character */
@@ -28,9 +28,9 @@ static int take(const struct kg_option_row *row, struct kg_options *o, char *tex
     if (row->again) { /* before a list is split in place */
         char option[64];
         snprintf(option, sizeof option, "--%s", row->name);
-        kg_command_line_add(o->again, sizeof o->again, option);
+        kg_text_add_quoted(o->again, sizeof o->again, option);
         if (text)
-            kg_command_line_add(o->again, sizeof o->again, text);
+            kg_text_add_quoted(o->again, sizeof o->again, text);
     }
     return row->take(row, o, text, ret_error);
 }
@@ -100,7 +100,7 @@ static int parse(int argc, char *const argv[], struct kg_options *o, kg_error *r
 {
     char line[sizeof o->line + 1] = ""; /* a space in front */
     for (int i = 0; i < argc; i++)
-        kg_command_line_add(line, sizeof line, argv[i]); /* before lists are split in place */
+        kg_text_add_quoted(line, sizeof line, argv[i]); /* before lists are split in place */
     snprintf(o->line, sizeof o->line, "%s", line + 1);
     int status = kg_option_command(argv[1], &o->command, ret_error);
     if (status)

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 static size_t member_bytes(enum kg_field_type type)
 {
     switch (type) {
@@ -227,18 +229,13 @@ int kg_field_format(const kg_field *field, const void *record, char *ret_text, s
 
 void kg_fields_format(kg_fields fields, const void *record, char *ret_text, size_t size)
 {
-    size_t used = 0;
-    if (size)
-        ret_text[0] = '\0';
+    ret_text[0] = '\0';
     for (size_t i = 0; i < fields.count; i++) {
         double value = 0;
         char text[64];
         if (kg_field_get(&fields.items[i], record, &value) || value == 0)
             continue;
         kg_field_format(&fields.items[i], record, text, sizeof text);
-        int wrote = snprintf(ret_text + used, size - used, "%s%s=%s", used ? "," : "", fields.items[i].name, text);
-        if (wrote < 0 || (size_t)wrote >= size - used)
-            return;
-        used += (size_t)wrote;
+        kg_text_join(ret_text, size, ",", "%s=%s", fields.items[i].name, text);
     }
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #define WARP 32
 #define QUARTERS 4 /* of a multiprocessor; each has its own registers */
 #define QUARTER_REGISTERS 16384
@@ -51,18 +53,7 @@ int kg_resource_blocks(const kg_kernel *kernel)
 
 /* ---- judgement ------------------------------------------------------------------------------------------------- */
 
-static KG_PRINTF(2, 3) void say(struct kg_resource *r, const char *format, ...)
-{
-    size_t used = strlen(r->reason);
-    va_list arguments;
-    if (used && used + 2 < sizeof r->reason) {
-        strcpy(r->reason + used, "; ");
-        used += 2;
-    }
-    va_start(arguments, format);
-    (void)vsnprintf(r->reason + used, sizeof r->reason - used, format, arguments);
-    va_end(arguments);
-}
+#define say(resource, ...) kg_text_join((resource)->reason, sizeof(resource)->reason, "; ", __VA_ARGS__)
 
 static void fail_if(struct kg_resource *r, bool wrong)
 {

@@ -11,7 +11,6 @@
 #include "base/file.h"
 #include "kg_build.h"
 #include "base/lock.h"
-#include "plan/module_copy.h"
 
 /* ---- folders ---- */
 
@@ -94,11 +93,11 @@ static int open_baseline(struct kg_session *s, kg_error *ret_error)
 static int copy_baseline(struct kg_session *s, kg_error *ret_error)
 {
     char path[KG_PATH_SIZE + 16];
-    if (!s->baseline.root || !kg_module_same_file(s->module.path, s->baseline.path))
+    if (!s->baseline.root || !kg_file_same(s->module.path, s->baseline.path))
         return KG_OK;
     if (snprintf(path, sizeof path, "%s/baseline.so", s->folder) >= (int)sizeof s->baseline_copy)
         return kg_fail(ret_error, KG_EINVAL, "--output: path too long");
-    int status = kg_module_copy(s->baseline.path, path, ret_error);
+    int status = kg_file_copy(s->baseline.path, path, ret_error);
     if (!status && !realpath(path, s->baseline_copy))
         status = kg_fail(ret_error, KG_EIO, "cannot find %s: %s", path, strerror(errno));
     return status;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/text.h"
 #include "worker/identity.h"
 
 /* The first of a backend's candidates that prepares; what the others said is kept for the reason. */
@@ -20,8 +21,7 @@ static int prepare_any(struct kg_arms *l, const struct kg_case *of, const char *
                 *ret_error = cause;
             return status;
         }
-        size_t used = strlen(reasons);
-        snprintf(reasons + used, sizeof reasons - used, "%s%s: %.120s", used ? "; " : "", (*c)->name, cause.text);
+        kg_text_join(reasons, sizeof reasons, "; ", "%s: %.120s", (*c)->name, cause.text);
     }
     return kg_fail(ret_error, KG_EUNSUPPORTED, "no candidate runs here: %s", reasons);
 }

@@ -11,6 +11,7 @@
 
 #include "plan/field.h"
 #include "base/random.h"
+#include "base/text.h"
 
 /* A cubin for sm_90a runs on 9.0 alone, sm_100f on its family, sm_80 on 8.0 and later minors. Of several that fit, the
  * highest is loaded. -1: does not run there. */
@@ -112,12 +113,6 @@ static bool knobs_changed(const struct kg_prepared *prepared)
     return changed;
 }
 
-static void append(char *text, size_t size, const char *separator, const char *more)
-{
-    size_t used = strlen(text);
-    snprintf(text + used, size - used, "%s%s", used ? separator : "", more);
-}
-
 static bool named_before(const struct kg_launch_info *launch, int i)
 {
     for (int j = 0; j < i; j++)
@@ -135,22 +130,20 @@ int kg_identity_of(kg_context *context, const struct kg_loaded *module, struct k
         return status;
     snprintf(ret_text, size, "%s", prepared->identity.text);
     if (context->device.kind == KG_CPU) {
-        char part[64] = "module code ", hash[17];
+        char hash[17];
         if (!kg_identity_elf_text(module->path, hash))
-            append(ret_text, size, "; ", strcat(part, hash));
+            kg_text_join(ret_text, size, "; ", "module code %s", hash);
     }
     for (int i = 0; i < launch.n_names; i++) {
         const kg_kernel *kernel = kg_identity_kernel(module->root, launch.names[i], &context->device);
-        char part[320];
-        if (named_before(&launch, i))
-            continue;
-        snprintf(part, sizeof part, "%s%s%s", launch.names[i], kernel ? ":" : "", kernel ? kernel->code_hash : "");
-        append(ret_text, size, "; ", part);
+        if (!named_before(&launch, i))
+            kg_text_join(ret_text, size, "; ", "%s%s%s", launch.names[i], kernel ? ":" : "",
+                         kernel ? kernel->code_hash : "");
     }
     if (knobs_changed(prepared)) {
-        char part[300] = "knobs ";
-        kg_knobs_format(prepared->backend, prepared->knobs, part + strlen(part), sizeof part - strlen(part));
-        append(ret_text, size, "; ", part);
+        char knobs[294];
+        kg_knobs_format(prepared->backend, prepared->knobs, knobs, sizeof knobs);
+        kg_text_join(ret_text, size, "; ", "knobs %s", knobs);
     }
     *ret_launch = launch;
     return KG_OK;

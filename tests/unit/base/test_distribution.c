@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "base/distribution.h"
+#include "base/stats.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

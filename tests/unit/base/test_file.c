@@ -1,4 +1,4 @@
-/* test_file.c -- a file is replaced as a whole by one of many, or not at all; folders are made. */
+/* test_file.c -- a file is replaced as a whole by one of many, or not at all; copies are whole; folders are made. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,13 +13,14 @@
 #include "base/file.h"
 #include "scratch.h"
 
-static char folder[SCRATCH_SIZE], path[2 * SCRATCH_SIZE];
+static char folder[SCRATCH_SIZE], path[2 * SCRATCH_SIZE], to[2 * SCRATCH_SIZE];
 
 static int folder_new(void **state)
 {
     (void)state;
     scratch_new(folder);
     (void)snprintf(path, sizeof path, "%s/a.txt", folder);
+    (void)snprintf(to, sizeof to, "%s/copy.txt", folder);
     return 0;
 }
 
@@ -149,6 +150,59 @@ static void what_cannot_be_read(void **state)
     assert_non_null(strstr(error.text, "/a.txt: File too large"));
 }
 
+static void one_file_by_other_names(void **state)
+{
+    char name[3 * SCRATCH_SIZE];
+    (void)state;
+    scratch_write(folder, "a.txt", "text");
+    (void)snprintf(name, sizeof name, "%s/./a.txt", folder);
+    assert_true(kg_file_same(path, name));
+    assert_int_equal(link(path, to), 0);
+    assert_true(kg_file_same(path, to));
+    assert_int_equal(unlink(to), 0);
+    assert_int_equal(symlink("a.txt", to), 0);
+    assert_true(kg_file_same(path, to));
+    assert_int_equal(unlink(to), 0);
+    assert_false(kg_file_same(path, to));
+    scratch_write(folder, "copy.txt", "text");
+    assert_false(kg_file_same(path, to));
+}
+
+static void a_copy_is_another_file(void **state)
+{
+    static char text[200000];
+    kg_error error = { 0 };
+    (void)state;
+    memset(text, 'x', sizeof text - 1);
+    scratch_write(folder, "a.txt", text);
+    assert_int_equal(kg_file_copy(path, to, &error), KG_OK);
+    assert_false(kg_file_same(path, to));
+    char *got = scratch_read(folder, "copy.txt");
+    assert_string_equal(got, text);
+    free(got);
+}
+
+static void what_cannot_be_copied(void **state)
+{
+    kg_error error = { 0 };
+    (void)state;
+    scratch_write(folder, "a.txt", "text");
+    scratch_write(folder, "copy.txt", "another's");
+    assert_int_equal(kg_file_copy(path, to, &error), KG_EIO);
+    assert_non_null(strstr(error.text, "File exists"));
+    char *kept = scratch_read(folder, "copy.txt");
+    assert_string_equal(kept, "another's");
+    free(kept);
+    assert_int_equal(unlink(to), 0);
+    assert_int_equal(kg_file_copy(folder, to, &error), KG_EIO); /* a folder opens, and cannot be read */
+    assert_non_null(strstr(error.text, "Is a directory"));
+    assert_null(scratch_read(folder, "copy.txt"));
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(kg_file_copy(path, to, &error), KG_EIO);
+    assert_non_null(strstr(error.text, "No such file"));
+    assert_null(scratch_read(folder, "copy.txt"));
+}
+
 static void folders_are_made(void **state)
 {
     char deep[2 * SCRATCH_SIZE];
@@ -173,6 +227,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(links_stay_and_pipes_are_written_to, folder_new, folder_free),
         cmocka_unit_test_setup_teardown(many_writers, folder_new, folder_free),
         cmocka_unit_test_setup_teardown(what_cannot_be_read, folder_new, folder_free),
+        cmocka_unit_test_setup_teardown(one_file_by_other_names, folder_new, folder_free),
+        cmocka_unit_test_setup_teardown(a_copy_is_another_file, folder_new, folder_free),
+        cmocka_unit_test_setup_teardown(what_cannot_be_copied, folder_new, folder_free),
         cmocka_unit_test_setup_teardown(folders_are_made, folder_new, folder_free),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

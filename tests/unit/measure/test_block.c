@@ -14,7 +14,7 @@
 #include "measure/block.h"
 #include "measure/order.h"
 #include "base/random.h"
-#include "device/window.h"
+#include "device/device_parts.h"
 
 #define near(value, wanted) (fabs((value) - (wanted)) <= 1e-9 * fabs(wanted))
 

@@ -1,0 +1,37 @@
+/* device_parts.h -- what the implementations of device.h are made of; seen by them only. */
+#ifndef KG_DEVICE_PARTS_H
+#define KG_DEVICE_PARTS_H
+
+#include "device/device.h"
+
+/* What a timed window is made of. */
+struct kg_window {
+    kg_launch_fn *launch;
+    void *argument;
+    int calls;
+    double spin_us; /* at its end; negative: none */
+    void *replay;   /* cudaGraphExec_t; NULL: launched call by call */
+    size_t nodes;   /* of the graph */
+    double us;      /* shortest time so far; 0: has not run */
+};
+
+/* The buffers that an open device has handed out, so that closing it frees what nobody released. */
+struct kg_allocations {
+    void **items;
+    size_t count, capacity;
+};
+
+/* Makes room for one more, so that the next add cannot fail. */
+int kg_allocations_reserve(struct kg_allocations *allocations, kg_error *ret_error);
+void kg_allocations_add(struct kg_allocations *allocations, void *data);
+bool kg_allocations_remove(struct kg_allocations *allocations, const void *data); /* false: not one of them */
+void kg_allocations_done(struct kg_allocations *allocations);                     /* frees the list, not the buffers */
+
+/* The CPU's bulk work over host memory: fill, count, digest, compare. */
+void kg_cpu_fill(const kg_tensor *tensor, uint64_t seed, uint32_t ordinal);
+uint64_t kg_cpu_count_changed(const void *data, size_t bytes, uint8_t value);
+uint64_t kg_cpu_digest(const void *data, size_t bytes);
+void kg_cpu_compare(const kg_tensor *got, const kg_tensor *expected, const kg_gates *gates,
+                    struct kg_comparison *ret_comparison);
+
+#endif
