@@ -134,6 +134,13 @@ static void expect_failure(struct kg_result *result, const char *xfail)
     }
 }
 
+static bool is_undecided(const struct kg_result *result, bool more)
+{
+    if (result->outcome != KG_RAN || !result->compared)
+        return result->outcome == KG_RAN;
+    return kg_gate_marks_all(result->marks) && (more || !result->n_blocks);
+}
+
 /* What is known of a case that the run did not get through does not decide it. */
 static void leave_undecided(struct kg_result *result, const struct kg_expectation *e)
 {
@@ -157,13 +164,14 @@ static void leave_undecided(struct kg_result *result, const struct kg_expectatio
 
 bool kg_verdict_decide(struct kg_result *result, const struct kg_expectation *e)
 {
+    result->stopped = false;
     result->reason[0] = 0;
     result->judgement = (struct kg_judgement){ .judged = false };
     bool more = false;
     result->verdict = decide(result, e, &more);
     if (result->of.policy.xfail)
         expect_failure(result, result->of.policy.xfail);
-    if (e->stopped && result->outcome == KG_RAN && (more || !result->compared || !result->n_blocks))
+    if (e->stopped && is_undecided(result, more))
         leave_undecided(result, e);
     return more;
 }

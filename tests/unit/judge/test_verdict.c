@@ -1036,6 +1036,11 @@ static void a_run_that_stopped(void **state)
     stopped(kit, true, KG_SKIP, "right; not timed: --fail-fast stopped the run");
     kit->result.n_blocks = 0;
     stopped(kit, false, KG_UNSURE, "the run was stopped (interrupted) before its time was measured; right");
+    kit->result.marks.finite = false;
+    kit->result.comparison.nonfinite = 3;
+    for (int failed_fast = 0; failed_fast < 2; failed_fast++)
+        stopped(kit, failed_fast, KG_FAIL, "3 of 100 elements not finite");
+    kit->result.marks.finite = true;
     kit->result.compared = false;
     stopped(kit, false, KG_UNSURE, "the run was stopped (interrupted) before its output was compared");
     stopped(kit, true, KG_SKIP, "not run: --fail-fast stopped the run");
