@@ -13,7 +13,7 @@
 
 /* ---- correctness_summary.json ---- */
 
-static void add_figures(cJSON *record, const struct kg_result *result)
+static void add_comparison(cJSON *record, const struct kg_result *result)
 {
     const struct kg_comparison *f = &result->comparison;
     kg_json_add_real(record, "max_abs_err", f->max_abs);
@@ -65,7 +65,7 @@ static void fill_correctness(const struct kg_run *run, cJSON *root)
         cJSON *record = kg_json_add_record(results, result);
         cJSON_AddBoolToObject(record, "compared", result->compared);
         if (result->compared)
-            add_figures(record, result);
+            add_comparison(record, result);
         if (result->of.suite)
             add_limits(record, &result->of.suite->gates);
         bool pass = result->compared && result->outcome != KG_BROKEN && kg_gate_marks_all(result->marks);
@@ -221,7 +221,7 @@ static void fill_all(const struct kg_run *run, cJSON *root)
         if (result->compared) {
             char digest[24];
             (void)snprintf(digest, sizeof digest, "%016" PRIx64, result->output_digest);
-            add_figures(record, result);
+            add_comparison(record, result);
             kg_json_add_text(record, "output_digest", digest);
         }
         if (kg_fact_timed(result)) {

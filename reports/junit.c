@@ -12,7 +12,7 @@
 /* What a verdict is in JUnit's words. */
 enum kind { GOOD, SKIPPED, FAILURE, BROKEN };
 
-struct tally {
+struct test_counts {
     size_t tests, failures, errors, skipped;
     double seconds;
 };
@@ -26,13 +26,13 @@ static enum kind kind_of(const struct kg_run *run, const struct kg_result *resul
     return result->verdict == KG_ERROR || result->verdict == KG_LOST ? BROKEN : FAILURE;
 }
 
-static void tally_add(struct tally *tally, enum kind kind, double seconds)
+static void count_test(struct test_counts *counts, enum kind kind, double seconds)
 {
-    tally->tests++;
-    tally->failures += kind == FAILURE;
-    tally->errors += kind == BROKEN;
-    tally->skipped += kind == SKIPPED;
-    tally->seconds += seconds;
+    counts->tests++;
+    counts->failures += kind == FAILURE;
+    counts->errors += kind == BROKEN;
+    counts->skipped += kind == SKIPPED;
+    counts->seconds += seconds;
 }
 
 static void set_text(mxml_node_t *node, const char *name, const char *value)
@@ -41,13 +41,13 @@ static void set_text(mxml_node_t *node, const char *name, const char *value)
     mxmlElementSetAttr(node, name, kg_text_clean(value, clean, sizeof clean));
 }
 
-static void set_tally(mxml_node_t *node, const struct tally *tally)
+static void set_counts(mxml_node_t *node, const struct test_counts *counts)
 {
-    mxmlElementSetAttrf(node, "tests", "%zu", tally->tests);
-    mxmlElementSetAttrf(node, "failures", "%zu", tally->failures);
-    mxmlElementSetAttrf(node, "errors", "%zu", tally->errors);
-    mxmlElementSetAttrf(node, "skipped", "%zu", tally->skipped);
-    mxmlElementSetAttrf(node, "time", "%.6f", tally->seconds);
+    mxmlElementSetAttrf(node, "tests", "%zu", counts->tests);
+    mxmlElementSetAttrf(node, "failures", "%zu", counts->failures);
+    mxmlElementSetAttrf(node, "errors", "%zu", counts->errors);
+    mxmlElementSetAttrf(node, "skipped", "%zu", counts->skipped);
+    mxmlElementSetAttrf(node, "time", "%.6f", counts->seconds);
 }
 
 static void add_property(mxml_node_t *properties, const char *name, const char *value)
@@ -155,7 +155,7 @@ static void add_flake(mxml_node_t *testcase, const struct kg_result *result, con
 }
 
 static void add_case(mxml_node_t *suite, const struct kg_run *run, const struct kg_result *result,
-                     struct tally *of_suite, struct tally *of_run)
+                     struct test_counts *of_suite, struct test_counts *of_run)
 {
     static const char *const elements[] = { [SKIPPED] = "skipped", [FAILURE] = "failure", [BROKEN] = "error" };
     char lines[5 * KG_LINE];
@@ -181,21 +181,21 @@ static void add_case(mxml_node_t *suite, const struct kg_run *run, const struct 
         add_flake(testcase, result, lines);
     if (kind == GOOD)
         mxmlNewOpaque(mxmlNewElement(testcase, "system-out"), lines);
-    tally_add(of_suite, kind, seconds);
-    tally_add(of_run, kind, seconds);
+    count_test(of_suite, kind, seconds);
+    count_test(of_run, kind, seconds);
 }
 
-static void add_suite(mxml_node_t *root, const struct kg_run *run, size_t first, struct tally *total)
+static void add_suite(mxml_node_t *root, const struct kg_run *run, size_t first, struct test_counts *total)
 {
-    struct tally tally = { 0 };
+    struct test_counts counts = { 0 };
     mxml_node_t *suite = mxmlNewElement(root, "testsuite");
     set_text(suite, "name", kg_fact_suite(&run->results[first]).s);
     set_text(suite, "timestamp", run->started);
     add_suite_properties(suite, run);
     for (size_t i = first; i < run->n_results; i++)
         if (kg_fact_same_suite(&run->results[i], &run->results[first]))
-            add_case(suite, run, &run->results[i], &tally, total);
-    set_tally(suite, &tally);
+            add_case(suite, run, &run->results[i], &counts, total);
+    set_counts(suite, &counts);
 }
 
 /* Line breaks and indentation; never inside elements that hold text. */
@@ -217,7 +217,7 @@ static const char *whitespace(mxml_node_t *node, int where)
 
 int kg_report_junit(const struct kg_run *run, FILE *out, kg_error *ret_error)
 {
-    struct tally total = { 0 };
+    struct test_counts total = { 0 };
     mxml_node_t *document = mxmlNewXML("1.0");
     if (!document)
         return kg_fail(ret_error, KG_ENOMEM, "no memory for the JUnit report");
@@ -227,7 +227,7 @@ int kg_report_junit(const struct kg_run *run, FILE *out, kg_error *ret_error)
         if (kg_fact_first_of_suite(run, i))
             add_suite(root, run, i, &total);
     total.seconds = run->seconds;
-    set_tally(root, &total);
+    set_counts(root, &total);
     mxmlSetWrapMargin(0);
     bool written = mxmlSaveFile(document, out, whitespace) >= 0;
     mxmlDelete(document);

@@ -72,8 +72,8 @@ cudaError_t kg_kernel_fill(void *data, int64_t count, enum kg_dtype dtype, uint6
 /* Adds the threads' values to *sum. Integers, so the order does not matter. */
 static __device__ void add_to(uint64_t *sum, uint64_t value)
 {
-    for (int lane = 16; lane > 0; lane /= 2)
-        value += __shfl_down_sync(0xffffffff, value, lane);
+    for (int distance = 16; distance > 0; distance /= 2)
+        value += __shfl_down_sync(0xffffffff, value, distance);
     if (threadIdx.x % 32 == 0 && value)
         atomicAdd((unsigned long long *)sum, (unsigned long long)value);
 }

@@ -23,7 +23,7 @@ struct kg_interlude {
     void *argument;
 };
 
-/* Fills everything of the block but `round`. Samples are owned by the block: free() its arrays. Subjects other than the
+/* Fills everything of the block but `round`. Samples are owned by the block: free() its arrays. Arms other than the
  * case may be NULL; KG_TIMER_EVENT uses case and baseline only. With a planted prepared the windows of all end with a
  * spin, so that only its length differs. `order_seed` makes the order of windows reproducible. `interlude` may be NULL.
  */

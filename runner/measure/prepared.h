@@ -38,7 +38,7 @@ struct kg_ring_plan {
     uint64_t seed;   /* draws for each set who is allocated first, so that nobody always gets the earlier addresses */
 };
 
-/* Fresh buffers for timing; NULL prepared are left out. Subjects that share a ring share its workspaces too where these
+/* Fresh buffers for timing; NULLs are left out. Backends that share a ring share its workspaces too where these
  * are of one size and nobody stages; the first is then released after the others. */
 int kg_prepared_make_rings(struct kg_prepared *const *prepared, int count, const struct kg_fixture *fixture,
                            const struct kg_ring_plan *plan, kg_error *ret_error);

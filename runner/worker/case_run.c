@@ -80,7 +80,7 @@ static int launch_checked(struct kg_worker *w, struct kg_prepared *prepared, uin
     int status = kg_buffers_poison(set, ret_error);
     if (!status)
         status = kg_note_refusal(w, KG_REFUSED_BY_BUILD,
-                              kg_prepared_launch(prepared, 0, w->context->ops->stream(w->context), ret_error));
+                                 kg_prepared_launch(prepared, 0, w->context->ops->stream(w->context), ret_error));
     if (!status)
         status = w->context->ops->synchronize(w->context, ret_error);
     if (!status)
@@ -118,7 +118,7 @@ static int check(struct kg_worker *w, const struct kg_job_case *one, struct kg_p
         status = kg_fixture_compare(&w->fixture, &w->fixture.buffers, &comparison, ret_error);
     if (status)
         return status;
-    kg_wire_figures(w->out, one->index, &comparison, *ret_digest);
+    kg_wire_comparison(w->out, one->index, &comparison, *ret_digest);
     *ret_right = kg_gate_marks_all(kg_comparison_mark(&comparison, &one->of.suite->gates));
     return KG_OK;
 }

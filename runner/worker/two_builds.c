@@ -141,7 +141,7 @@ static int run_baseline(struct kg_worker *w, struct kg_arms *arms, kg_error *ret
 /* A case that this build refuses is skipped, unless the baseline runs it. Only before it was checked can it be refused.
  * Returns the status of what failed last. */
 int kg_find_fault(struct kg_worker *w, struct kg_arms *arms, int status, enum kg_message_type *ret_type,
-                      kg_error *error)
+                  kg_error *error)
 {
     kg_error its = { 0 };
     *ret_type = w->ready.baseline_broken ? KG_MESSAGE_BASELINE_BROKEN : KG_MESSAGE_BROKEN;

@@ -6,8 +6,8 @@
 
 #include "worker/wire_parts.h"
 
-static const char *const type_names[] = { "devices", "begin",           "ready", "figures", "block", "skip",
-                                          "broken",  "baseline broken", "lost",  "end",     "bye" };
+static const char *const type_names[] = { "devices", "begin",           "ready", "comparison", "block", "skip",
+                                          "broken",  "baseline broken", "lost",  "end",        "bye" };
 
 static cJSON *message(enum kg_message_type type, size_t index)
 {
@@ -133,9 +133,9 @@ static void apply_ready(const cJSON *root, struct kg_result *result)
         snprintf(launch->names[launch->n_names++], sizeof launch->names[0], "%s", name->valuestring);
 }
 
-void kg_wire_figures(FILE *out, size_t index, const struct kg_comparison *f, uint64_t digest)
+void kg_wire_comparison(FILE *out, size_t index, const struct kg_comparison *f, uint64_t digest)
 {
-    cJSON *root = message(KG_MESSAGE_FIGURES, index);
+    cJSON *root = message(KG_MESSAGE_COMPARISON, index);
     kg_wire_add_u64(root, "digest", digest);
     kg_wire_add_u64(root, "count", f->count);
     kg_wire_add_u64(root, "nonfinite", f->nonfinite);
@@ -153,7 +153,7 @@ void kg_wire_figures(FILE *out, size_t index, const struct kg_comparison *f, uin
     send(out, root);
 }
 
-static void apply_figures(const cJSON *root, struct kg_result *result)
+static void apply_comparison(const cJSON *root, struct kg_result *result)
 {
     result->output_digest = kg_wire_get_u64(root, "digest");
     result->comparison = (struct kg_comparison){
@@ -271,8 +271,8 @@ static void apply(enum kg_message_type type, const cJSON *root, struct kg_result
     case KG_MESSAGE_READY:
         apply_ready(root, result);
         break;
-    case KG_MESSAGE_FIGURES:
-        apply_figures(root, result);
+    case KG_MESSAGE_COMPARISON:
+        apply_comparison(root, result);
         break;
     case KG_MESSAGE_BLOCK:
         apply_block(root, result);

@@ -11,7 +11,7 @@ enum kg_message_type {
     KG_MESSAGE_DEVICES, /* answer to a probe */
     KG_MESSAGE_BEGIN,   /* a case's phase begins: what is blamed for a crash or a hang from now on */
     KG_MESSAGE_READY,   /* prepared: backend, identity, pin, knobs, launch */
-    KG_MESSAGE_FIGURES,
+    KG_MESSAGE_COMPARISON,
     KG_MESSAGE_BLOCK,
     KG_MESSAGE_SKIP,
     KG_MESSAGE_BROKEN,
@@ -26,7 +26,7 @@ void kg_wire_devices(FILE *out, const kg_device *devices, const struct kg_device
                      const char *why);
 void kg_wire_begin(FILE *out, size_t index, enum kg_phase phase);
 void kg_wire_ready(FILE *out, size_t index, const struct kg_result *result);
-void kg_wire_figures(FILE *out, size_t index, const struct kg_comparison *comparison, uint64_t digest);
+void kg_wire_comparison(FILE *out, size_t index, const struct kg_comparison *comparison, uint64_t digest);
 void kg_wire_block(FILE *out, size_t index, const struct kg_block *block, double tick_us);
 void kg_wire_note(FILE *out, enum kg_message_type type, size_t index, const char *note);
 void kg_wire_end(FILE *out, size_t index);

@@ -165,9 +165,9 @@ static void slow_is_said_twice(void **state)
 static void alarm_that_is_not_confirmed(void **state)
 {
     (void)state;
-    const double calm[] = { 3, 3, 3, 0, 0, 0, 0, 0, 0 };
+    const double settled[] = { 3, 3, 3, 0, 0, 0, 0, 0, 0 };
     const double doubt[] = { 3, 3, 3, 1.96, 1.96, 1.96, 1.96, 1.96, 1.96, 1.96, 1.96, 1.96, 9, 9 };
-    struct kg_decision decision = decide_pct(&usual, calm, 9);
+    struct kg_decision decision = decide_pct(&usual, settled, 9);
     assert_int_equal(decision.answer, KG_ANSWER_PASS);
     assert_int_equal(decision.alarm_blocks, 3);
     near(decision.alarm_pct, 3, 1e-9);

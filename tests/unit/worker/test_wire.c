@@ -275,8 +275,8 @@ static void ready(void **state)
 
 static void figures_there_and_back(struct kg_comparison sent, uint64_t digest, bool right)
 {
-    kg_wire_figures(pipe_file, 1, &sent, digest);
-    struct kg_result *r = heard(KG_MESSAGE_FIGURES);
+    kg_wire_comparison(pipe_file, 1, &sent, digest);
+    struct kg_result *r = heard(KG_MESSAGE_COMPARISON);
     const struct kg_comparison *got = &r->comparison;
     assert_true(r->output_digest == digest);
     assert_true(got->count == sent.count && got->nonfinite == sent.nonfinite && got->unwritten == sent.unwritten);
