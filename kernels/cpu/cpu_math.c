@@ -7,21 +7,11 @@
 
 #include <math.h>
 
-struct state {
-    struct cpu_rows rows;
-    struct sdpa problem;
-};
-
 static int prepare(const kg_backend *self, const kg_call *call, void **ret_state, kg_identity *ret_identity,
                    kg_error *ret_error)
 {
-    struct state *state = cpu_rows_new(self, call, call->problem, sizeof *state, ret_error);
     (void)ret_identity;
-    if (!state)
-        return KG_ENOMEM;
-    state->problem = *(const struct sdpa *)call->problem;
-    *ret_state = state;
-    return KG_OK;
+    return cpu_rows_new(self, call, call->problem, sizeof(struct cpu_rows), ret_state, ret_error);
 }
 
 static float element(const kg_tensor *tensor, int64_t index)
@@ -59,12 +49,12 @@ static void attend_row(const struct sdpa *p, const kg_tensor *tensors, int64_t r
 static int launch(const kg_backend *self, void *opaque, const kg_tensor *tensors, void *stream, kg_error *ret_error)
 {
     (void)self, (void)stream, (void)ret_error;
-    const struct state *state = opaque;
-    const struct sdpa *p = &state->problem;
+    const struct cpu_rows *own = opaque;
+    const struct sdpa *p = &own->problem;
     int64_t rows = p->B * p->H * p->S;
-#pragma omp parallel for num_threads(state->rows.n_threads)
+#pragma omp parallel for num_threads(own->n_threads)
     for (int64_t row = 0; row < rows; row++)
-        attend_row(p, tensors, row, cpu_rows_own(&state->rows));
+        attend_row(p, tensors, row, cpu_rows_own(own));
     return KG_OK;
 }
 

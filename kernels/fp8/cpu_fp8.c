@@ -8,7 +8,7 @@
 
 struct state {
     struct cpu_rows rows;
-    struct sdpa_fp8 problem;
+    float o_scale;
     struct sdpa_fp8_layout layout;
     float values[256]; /* of each code */
 };
@@ -17,11 +17,13 @@ int cpu_fp8_prepare(const kg_backend *self, const kg_call *call, void **ret_stat
                     kg_error *ret_error)
 {
     const struct sdpa_fp8 *problem = call->problem;
-    struct state *state = cpu_rows_new(self, call, &problem->attention, sizeof *state, ret_error);
+    void *made = NULL;
+    int status = cpu_rows_new(self, call, &problem->attention, sizeof(struct state), &made, ret_error);
     (void)ret_identity;
-    if (!state)
-        return KG_ENOMEM;
-    state->problem = *problem;
+    if (status != KG_OK)
+        return status;
+    struct state *state = made;
+    state->o_scale = (float)problem->o_scale;
     state->layout = sdpa_fp8_layout_of(problem);
     for (int code = 0; code < 256; code++)
         state->values[code] = fp8_e4m3_value((uint8_t)code);
@@ -49,7 +51,7 @@ int cpu_fp8_stage(const kg_backend *self, void *opaque, const kg_tensor *tensors
 static float scores_qk(const struct state *state, const uint8_t *q, const uint8_t *k, int64_t visible, float scale,
                        float *ret_scores)
 {
-    const int64_t D = state->problem.attention.D;
+    const int64_t D = state->rows.problem.D;
     const float *values = state->values;
     float row_max = -INFINITY;
     for (int64_t j = 0; j < visible; j++) {
@@ -65,7 +67,7 @@ static float scores_qk(const struct state *state, const uint8_t *q, const uint8_
 /* Row `row` of [B * H * S]. */
 static void attend_row(const struct state *state, const kg_tensor *tensors, int64_t row, float *weights)
 {
-    const struct sdpa *p = &state->problem.attention;
+    const struct sdpa *p = &state->rows.problem;
     const struct sdpa_fp8_layout *layout = &state->layout;
     const int64_t D = p->D, Hkv = sdpa_kv_heads(p), Skv = sdpa_kv_length(p);
     const int64_t i = row % p->S, h = row / p->S % p->H, b = row / p->S / p->H;
@@ -87,8 +89,7 @@ static void attend_row(const struct state *state, const kg_tensor *tensors, int6
         for (int64_t d = 0; d < D; d++)
             sums[d] += coded * state->values[v[j * D + d]];
     }
-    const float factor =
-        (float)state->problem.o_scale * *sdpa_fp8_descale(layout, tensors, SDPA_V) / (SDPA_FP8_S_SCALE * row_sum);
+    const float factor = state->o_scale * *sdpa_fp8_descale(layout, tensors, SDPA_V) / (SDPA_FP8_S_SCALE * row_sum);
     uint8_t *o = (uint8_t *)tensors[SDPA_O].data + row * D;
     for (int64_t d = 0; d < D; d++)
         o[d] = fp8_e4m3_code(sums[d] * factor);
@@ -98,7 +99,7 @@ int cpu_fp8_launch(const kg_backend *self, void *opaque, const kg_tensor *tensor
 {
     (void)self, (void)stream, (void)ret_error;
     const struct state *state = opaque;
-    const struct sdpa *p = &state->problem.attention;
+    const struct sdpa *p = &state->rows.problem;
     int64_t rows = p->B * p->H * p->S;
 #pragma omp parallel for num_threads(state->rows.n_threads)
     for (int64_t row = 0; row < rows; row++)

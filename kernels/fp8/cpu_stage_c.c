@@ -8,7 +8,6 @@
 
 struct state {
     struct cpu_rows rows;
-    struct sdpa problem;
     struct fp8_layout layout;
     const struct fp8_codec *codec;
     float values[256]; /* of each code */
@@ -23,12 +22,13 @@ int cpu_stage_c_supports(const kg_backend *self, const kg_device *device, const 
 int cpu_stage_c_prepare(const kg_backend *self, const kg_call *call, void **ret_state, kg_identity *ret_identity,
                         kg_error *ret_error)
 {
-    struct state *state = cpu_rows_new(self, call, call->problem, sizeof *state, ret_error);
+    void *made = NULL;
+    int status = cpu_rows_new(self, call, call->problem, sizeof(struct state), &made, ret_error);
     (void)ret_identity;
-    if (!state)
-        return KG_ENOMEM;
-    state->problem = *(const struct sdpa *)call->problem;
-    state->layout = fp8_layout_of(&state->problem);
+    if (status != KG_OK)
+        return status;
+    struct state *state = made;
+    state->layout = fp8_layout_of(&state->rows.problem);
     state->codec = self->data;
     for (int code = 0; code < 256; code++)
         state->values[code] = state->codec->value((uint8_t)code);
@@ -60,7 +60,7 @@ int cpu_stage_c_stage(const kg_backend *self, void *opaque, const kg_tensor *ten
 /* Row `row` of [B * H * S]. Scores and sums are of values; steps and scales are multiplied in afterwards. */
 static void attend_row(const struct state *state, const kg_tensor *tensors, int64_t row, float *weights)
 {
-    const struct sdpa *p = &state->problem;
+    const struct sdpa *p = &state->rows.problem;
     const struct fp8_layout *layout = &state->layout;
     const int64_t D = p->D, Skv = sdpa_kv_length(p), head = row / p->S;
     const float *values = state->values, step = state->codec->step;
@@ -94,7 +94,7 @@ int cpu_stage_c_launch(const kg_backend *self, void *opaque, const kg_tensor *te
 {
     (void)self, (void)stream, (void)ret_error;
     const struct state *state = opaque;
-    int64_t rows = state->problem.B * state->problem.H * state->problem.S;
+    int64_t rows = state->rows.problem.B * state->rows.problem.H * state->rows.problem.S;
 #pragma omp parallel for num_threads(state->rows.n_threads)
     for (int64_t row = 0; row < rows; row++)
         attend_row(state, tensors, row, cpu_rows_own(&state->rows));

@@ -7,10 +7,6 @@
 
 #include <math.h>
 
-#ifndef KG_WITH_CUDA
-#define KG_WITH_CUDA 0
-#endif
-
 /* 8 GiB of 16-bit elements, 16 GiB as the reference's floats. */
 static const int64_t tensor_count_max = INT64_C(1) << 32;
 
@@ -127,15 +123,5 @@ const kg_op sdpa_forward = {
     .name = "sdpa_forward",
     .help = "scaled dot-product attention, forward",
     .problem_size = sizeof(struct sdpa),
-    .fields = KG_LIST(fields),
-    .check = check,
-    .tensors = tensors,
-    .reference_cpu = sdpa_reference_cpu,
-#if KG_WITH_CUDA
-    .reference_cuda = sdpa_reference_cuda,
-#endif
-    .flops = sdpa_flops,
-    .bytes = bytes,
-    .queries = sdpa_queries,
-    .peak_ratio = peak_ratio,
+    SDPA_OP,
 };

@@ -66,6 +66,17 @@ double sdpa_visible_pairs(const struct sdpa *p);
     FIELD(causal, KG_BOOL, 0, 0, "query i sees keys j <= i"),                                                          \
         FIELD(scale, KG_REAL, 0, 1024, "factor on the scores; 0: 1/sqrt(D)")
 
+/* What a file of an op defines, by these names, and what both ops have. */
+#define SDPA_OP                                                                                                        \
+    .fields = KG_LIST(fields), .check = check, .tensors = tensors, .reference_cpu = sdpa_reference_cpu,                \
+    .reference_cuda = SDPA_REFERENCE_CUDA, .flops = sdpa_flops, .bytes = bytes, .queries = sdpa_queries,               \
+    .peak_ratio = peak_ratio
+#ifdef KG_WITH_CUDA
+#define SDPA_REFERENCE_CUDA sdpa_reference_cuda
+#else
+#define SDPA_REFERENCE_CUDA NULL
+#endif
+
 /* The references: double-precision accumulation, output FP32. */
 int sdpa_reference_cpu(const void *problem, const kg_tensor *tensors, kg_error *ret_error);
 int sdpa_reference_cuda(const void *problem, const kg_device *device, const kg_tensor *tensors, void *stream,

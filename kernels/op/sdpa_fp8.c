@@ -4,10 +4,6 @@
  */
 #include "op/sdpa_fp8.h"
 
-#ifndef KG_WITH_CUDA
-#define KG_WITH_CUDA 0
-#endif
-
 #define FIELD(member, kind, low, high, text)                                                                           \
     {                                                                                                                  \
         .name = #member, .offset = offsetof(struct sdpa_fp8, attention.member), .type = kind, .min = low, .max = high, \
@@ -86,15 +82,5 @@ const kg_op sdpa_fp8_forward = {
     .name = "sdpa_fp8_forward",
     .help = "scaled dot-product attention, forward, in e4m3 with a scale a tensor",
     .problem_size = sizeof(struct sdpa_fp8),
-    .fields = KG_LIST(fields),
-    .check = check,
-    .tensors = tensors,
-    .reference_cpu = sdpa_reference_cpu,
-#if KG_WITH_CUDA
-    .reference_cuda = sdpa_reference_cuda,
-#endif
-    .flops = sdpa_flops,
-    .bytes = bytes,
-    .queries = sdpa_queries,
-    .peak_ratio = peak_ratio,
+    SDPA_OP,
 };
