@@ -3,7 +3,9 @@
 #include "base/record.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -94,10 +96,15 @@ static int read_word(const struct kg_member *member, const cJSON *object, int *r
 
 static int read_real(const struct kg_member *member, const cJSON *object, double *ret_value, kg_error *ret_error)
 {
-    int status = kg_json_number(object, member->name, ret_value, ret_error);
-    if (!status && !(*ret_value > 0 || (member->type != KG_IS_POSITIVE && *ret_value == 0)))
+    double value = 0;
+    if (member->type == KG_IS_REAL)
+        return kg_json_real(object, member->name, ret_value, ret_error);
+    int status = kg_json_number(object, member->name, &value, ret_error);
+    if (!status && !(value > 0 || (member->type != KG_IS_POSITIVE && value == 0)))
         status = kg_fail(ret_error, KG_EINVAL, "member '%s' is %s", member->name,
                          member->type == KG_IS_POSITIVE ? "not over 0" : "negative");
+    if (!status)
+        *ret_value = value;
     return status;
 }
 
@@ -110,6 +117,17 @@ static int read_count(const struct kg_member *member, const cJSON *object, int *
                          member->least, member->most);
     if (!status)
         *ret_value = (int)value;
+    return status;
+}
+
+static int read_bits(const struct kg_member *member, const cJSON *object, uint64_t *ret_bits, kg_error *ret_error)
+{
+    char text[32];
+    int status = kg_json_string(object, member->name, text, sizeof text, ret_error);
+    if (!status && (!*text || text[strspn(text, "0123456789")]))
+        status = kg_fail(ret_error, KG_EINVAL, "member '%s' has other characters than digits", member->name);
+    if (!status)
+        *ret_bits = strtoull(text, NULL, 10);
     return status;
 }
 
@@ -174,7 +192,10 @@ static int read_member(const struct kg_member *member, const cJSON *object, int 
     case KG_IS_POSITIVE:
     case KG_IS_AMOUNT:
     case KG_IS_EXACT:
+    case KG_IS_REAL:
         return read_real(member, object, field, ret_error);
+    case KG_IS_BITS:
+        return read_bits(member, object, field, ret_error);
     case KG_IS_FLAG:
         return kg_json_bool(object, member->name, field, ret_error);
     case KG_IS_COUNT:
@@ -196,6 +217,21 @@ int kg_record_read(const struct kg_record *record, const cJSON *object, int sche
                    kg_error *ret_error)
 {
     return read_object(record, object, schema, "", ret_record, ret_error);
+}
+
+void kg_record_take(const struct kg_record *record, const cJSON *object, void *ret_record)
+{
+    for (size_t i = 0; i < record->n_members; i++) {
+        const struct kg_member *member = &record->members[i];
+        const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, member->name);
+        char *field = (char *)ret_record + member->offset;
+        if (member->type == KG_IS_RECORD)
+            kg_record_take(member->record, item, field);
+        else if (member->type == KG_IS_TEXT && cJSON_IsString(item))
+            (void)snprintf(field, member->size, "%s", item->valuestring);
+        else if (member->type != KG_IS_TEXT && member->type != KG_IS_NAME)
+            (void)read_member(member, object, 0, ret_record, NULL);
+    }
 }
 
 int kg_record_schema(const cJSON *object, int oldest, int newest, int *ret_schema, kg_error *ret_error)
@@ -246,6 +282,20 @@ static cJSON *list_to_json(const double *values, int count)
     return NULL;
 }
 
+static cJSON *real_to_json(double value)
+{
+    if (isfinite(value))
+        return cJSON_CreateNumber(value);
+    return cJSON_CreateString(isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+}
+
+static cJSON *bits_to_json(uint64_t bits)
+{
+    char text[32];
+    (void)snprintf(text, sizeof text, "%" PRIu64, bits);
+    return cJSON_CreateString(text);
+}
+
 static cJSON *record_to_json(const struct kg_record *record, const void *from)
 {
     cJSON *object = cJSON_CreateObject();
@@ -274,6 +324,10 @@ static cJSON *to_json(const struct kg_member *member, const char *from)
         return short_number(*real);
     case KG_IS_EXACT:
         return cJSON_CreateNumber(*real);
+    case KG_IS_REAL:
+        return real_to_json(*real);
+    case KG_IS_BITS:
+        return bits_to_json(*(const uint64_t *)field);
     case KG_IS_FLAG:
         return cJSON_CreateBool(*(const bool *)field);
     case KG_IS_COUNT:
@@ -291,13 +345,21 @@ static cJSON *to_json(const struct kg_member *member, const char *from)
     return NULL;
 }
 
+static bool is_left_out(const struct kg_member *member, const char *from)
+{
+    const void *field = from + member->offset;
+    if (!member->optional)
+        return member->with && !from[member->with];
+    return member->type == KG_IS_COUNT  ? *(const int *)field == 0
+           : member->type == KG_IS_FLAG ? !*(const bool *)field
+                                        : !*(const char *)field;
+}
+
 bool kg_record_add(cJSON *object, const struct kg_record *record, const void *from)
 {
     for (size_t i = 0; i < record->n_members; i++) {
         const struct kg_member *member = &record->members[i];
-        const char *field = (const char *)from + member->offset;
-        if ((member->with && !((const char *)from)[member->with]) ||
-            (member->optional && *(const int *)(const void *)field == 0))
+        if (is_left_out(member, from))
             continue;
         cJSON *item = to_json(member, from);
         if (!item || !cJSON_AddItemToObject(object, member->name, item)) {

@@ -11,6 +11,8 @@ enum kg_member_type {
     KG_IS_POSITIVE, /* double over 0, written with six digits, as is the next */
     KG_IS_AMOUNT,   /* double from 0 on */
     KG_IS_EXACT,    /* double from 0 on, written with all its digits */
+    KG_IS_REAL,     /* double, any: written with all its digits, or as "nan", "inf", "-inf" */
+    KG_IS_BITS,     /* uint64_t or int64_t: written as a text, since a JSON number has 53 bits */
     KG_IS_FLAG,     /* bool */
     KG_IS_COUNT,    /* int from least to most */
     KG_IS_WORD,     /* int, an enum's: index in `words` */
@@ -30,7 +32,7 @@ struct kg_member {
     size_t n_words;
     const struct kg_record *record;
     int since;     /* files of older schemas do not have it */
-    bool optional; /* a KG_IS_COUNT that is left out where it is 0 */
+    bool optional; /* a count, text or flag that is left out where it is 0, empty or false */
     size_t with;   /* offset of a text. Rows of one are there together, and only where it is not empty; 0: always */
 };
 
@@ -51,6 +53,10 @@ struct kg_record {
  * `ret_record` is half read. Members that the object does not have stay as they are. */
 int kg_record_read(const struct kg_record *record, const cJSON *object, int schema, void *ret_record,
                    kg_error *ret_error);
+
+/* Lenient, for what another process says: what is missing, unknown, of another type or out of its range is passed over,
+ * and the member stays as it was. Texts are cut; there are no names among them. */
+void kg_record_take(const struct kg_record *record, const cJSON *object, void *ret_record);
 
 /* Adds the members to an object. false: no memory. */
 bool kg_record_add(cJSON *object, const struct kg_record *record, const void *from);

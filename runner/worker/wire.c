@@ -1,13 +1,133 @@
-/* wire.c -- messages of a worker; the job is in wire_job.c. A member added to a result gets a line on both sides. */
+/* wire.c -- messages of a worker; the job is in wire_job.c. A member added to a message is a row of its table. */
 #include "worker/wire.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/wire_parts.h"
+#include "base/record.h"
 
 static const char *const type_names[] = { "devices", "begin",           "ready", "comparison", "block", "skip",
                                           "broken",  "baseline broken", "lost",  "end",        "bye" };
+
+/* ---- what messages hold ---------------------------------------------------------------------------------------- */
+
+#define INT(type, field) KG_IS_COUNT, KG_AT(type, field), .least = INT_MIN, .most = INT_MAX
+
+#define STATE(field) KG_AT(struct kg_device_state, field)
+#define STATE_INT(field) INT(struct kg_device_state, field)
+static const struct kg_member state_members[] = {
+    { "sm_clock_mhz", STATE_INT(sm_clock_mhz) },
+    { "memory_clock_mhz", STATE_INT(memory_clock_mhz) },
+    { "temperature_c", STATE_INT(temperature_c) },
+    { "utilisation_pct", STATE_INT(utilisation_pct) },
+    { "power_w", KG_IS_REAL, STATE(power_w) },
+    { "power_limit_w", KG_IS_REAL, STATE(power_limit_w) },
+    { "throttle_reasons", KG_IS_BITS, STATE(throttle_reasons) },
+    { "other_processes", STATE_INT(other_processes) },
+    { "sm_clock_mhz_max", STATE_INT(sm_clock_mhz_max) },
+    { "power_limit_default_w", KG_IS_REAL, STATE(power_limit_default_w) },
+    { "virtualisation", STATE_INT(virtualisation) },
+    { "persistence_off", STATE_INT(persistence_off) },
+    { "mig", STATE_INT(mig) },
+};
+static const struct kg_record state_record = KG_RECORD(state_members);
+
+struct probed {
+    kg_device device;
+    struct kg_device_health health;
+};
+#define PROBED(field) KG_AT(struct probed, field)
+#define PROBED_INT(field) INT(struct probed, field)
+static const struct kg_member probed_members[] = {
+    { "kind", KG_IS_COUNT, PROBED(device.kind), .least = KG_CPU, .most = KG_CUDA },
+    { "index", PROBED_INT(device.index) },
+    { "name", KG_IS_TEXT, PROBED(device.name) },
+    { "arch", KG_IS_TEXT, PROBED(device.arch) },
+    { "uuid", KG_IS_TEXT, PROBED(device.uuid) },
+    { "cc_major", PROBED_INT(device.cc_major) },
+    { "cc_minor", PROBED_INT(device.cc_minor) },
+    { "units", PROBED_INT(device.units) },
+    { "clock_mhz_max", PROBED_INT(device.clock_mhz_max) },
+    { "fp64_ratio", PROBED_INT(device.fp64_ratio) },
+    { "memory_bytes", KG_IS_BITS, PROBED(device.memory_bytes) },
+    { "l2_bytes", KG_IS_BITS, PROBED(device.l2_bytes) },
+    { "shared_bytes", KG_IS_BITS, PROBED(device.shared_bytes) },
+    { "peak_flops", KG_IS_REAL, PROBED(device.peak_flops) },
+    { "peak_bytes_per_s", KG_IS_REAL, PROBED(device.peak_bytes_per_s) },
+    { "driver_version", PROBED_INT(device.driver_version) },
+    { "driver", KG_IS_TEXT, PROBED(device.driver) },
+    { "idle", KG_IS_RECORD, PROBED(health.idle), .record = &state_record },
+    { "work", KG_IS_RECORD, PROBED(health.work), .record = &state_record },
+    { "nvml", KG_IS_TEXT, PROBED(health.nvml) },
+};
+static const struct kg_record probed_record = KG_RECORD(probed_members);
+
+/* Optional is what only a timing round knows, or who made the job: left out, it stays as it is. */
+#define READY(field) KG_AT(struct kg_result, field)
+static const struct kg_member ready_members[] = {
+    { "backend", KG_IS_TEXT, READY(backend) },
+    { "identity", KG_IS_TEXT, READY(identity) },
+    { "anchor_identity", KG_IS_TEXT, READY(anchor_identity), .optional = true },
+    { "pin", KG_IS_TEXT, READY(pin) },
+    { "anchor_pin", KG_IS_TEXT, READY(anchor_pin), .optional = true },
+    { "baseline_identity", KG_IS_TEXT, READY(baseline_identity), .optional = true },
+    { "baseline_pin", KG_IS_TEXT, READY(baseline_pin), .optional = true },
+    { "is_new", KG_IS_FLAG, READY(is_new), .optional = true },
+    { "knobs", KG_IS_TEXT, READY(knobs) },
+    { "note", KG_IS_TEXT, READY(note), .optional = true },
+    { "kernels", INT(struct kg_result, launch.kernels) },
+    { "memory_nodes", INT(struct kg_result, launch.memory_nodes) },
+    { "other_nodes", INT(struct kg_result, launch.other_nodes) },
+};
+static const struct kg_record ready_record = KG_RECORD(ready_members);
+
+static const struct kg_member begin_members[] = {
+    { "phase", KG_IS_COUNT, READY(phase), .least = KG_NOT_RUN, .most = KG_DONE },
+};
+static const struct kg_member note_members[] = { { "note", KG_IS_TEXT, READY(note) } };
+static const struct kg_record begin_record = KG_RECORD(begin_members), note_record = KG_RECORD(note_members);
+
+#define FOUND(field) KG_AT(struct kg_comparison, field)
+static const struct kg_member comparison_members[] = {
+    { "count", KG_IS_BITS, FOUND(count) },
+    { "nonfinite", KG_IS_BITS, FOUND(nonfinite) },
+    { "unwritten", KG_IS_BITS, FOUND(unwritten) },
+    { "bad", KG_IS_BITS, FOUND(bad) },
+    { "worst_index", KG_IS_BITS, FOUND(worst_index) },
+    { "max_abs", KG_IS_REAL, FOUND(max_abs) },
+    { "mean_abs", KG_IS_REAL, FOUND(mean_abs) },
+    { "bad_pct", KG_IS_REAL, FOUND(bad_pct) },
+    { "max_rel", KG_IS_REAL, FOUND(max_rel) },
+    { "rel_l2", KG_IS_REAL, FOUND(rel_l2) },
+    { "bias", KG_IS_REAL, FOUND(bias) },
+    { "worst_got", KG_IS_REAL, FOUND(worst_got) },
+    { "worst_expected", KG_IS_REAL, FOUND(worst_expected) },
+};
+static const struct kg_record comparison_record = KG_RECORD(comparison_members);
+static const struct kg_member digest_member = { "digest", KG_IS_BITS, .offset = 0 };
+static const struct kg_record digest_record = { &digest_member, 1 };
+
+#define BLOCK(field) KG_AT(struct kg_block, field)
+static const struct kg_member block_members[] = {
+    { "round", INT(struct kg_block, round) },
+    { "calls", INT(struct kg_block, calls) },
+    { "p50_us", KG_IS_REAL, BLOCK(p50_us) },
+    { "anchor_p50_us", KG_IS_REAL, BLOCK(anchor_p50_us) },
+    { "log_ratio", KG_IS_REAL, BLOCK(log_ratio) },
+    { "baseline_p50_us", KG_IS_REAL, BLOCK(baseline_p50_us) },
+    { "log_against", KG_IS_REAL, BLOCK(log_against) },
+    { "planted_pct", KG_IS_REAL, BLOCK(planted_pct) },
+    { "planted_p50_us", KG_IS_REAL, BLOCK(planted_p50_us) },
+    { "log_planted", KG_IS_REAL, BLOCK(log_planted) },
+    { "span_us", KG_IS_REAL, BLOCK(span_us) },
+    { "busy_us", KG_IS_REAL, BLOCK(busy_us) },
+    { "before", KG_IS_RECORD, BLOCK(before), .record = &state_record },
+    { "after", KG_IS_RECORD, BLOCK(after), .record = &state_record },
+};
+static const struct kg_record block_record = KG_RECORD(block_members);
+
+/* ---- the worker's side ----------------------------------------------------------------------------------------- */
 
 static cJSON *message(enum kg_message_type type, size_t index)
 {
@@ -27,52 +147,20 @@ static void send(FILE *out, cJSON *root)
     cJSON_Delete(root);
 }
 
-/* ---- devices ---- */
-
 void kg_wire_devices(FILE *out, const kg_device *devices, const struct kg_device_health *healths, int count,
                      const char *why)
 {
     cJSON *root = message(KG_MESSAGE_DEVICES, 0);
     cJSON *list = cJSON_AddArrayToObject(root, "devices");
     for (int i = 0; i < count; i++) {
-        cJSON *item = kg_wire_device_to_json(&devices[i]);
-        cJSON_AddItemToObject(item, "idle", kg_wire_state_to_json(&healths[i].idle));
-        cJSON_AddItemToObject(item, "work", kg_wire_state_to_json(&healths[i].work));
-        cJSON_AddStringToObject(item, "nvml", healths[i].nvml);
+        const struct probed probed = { devices[i], healths[i] };
+        cJSON *item = cJSON_CreateObject();
+        (void)kg_record_add(item, &probed_record, &probed);
         cJSON_AddItemToArray(list, item);
     }
     cJSON_AddStringToObject(root, "why", why);
     send(out, root);
 }
-
-int kg_wire_read_devices(const char *line, size_t length, kg_device *ret_devices, struct kg_device_health *ret_healths,
-                         int max, int *ret_count, kg_error *ret_error)
-{
-    cJSON *root = NULL;
-    char why[400];
-    int status = kg_json_parse(line, length, &root, ret_error);
-    if (status)
-        return status;
-    int count = 0;
-    const cJSON *item;
-    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(root, "devices")) if (count < max)
-    {
-        ret_devices[count] = (kg_device){ 0 };
-        kg_wire_device_from_json(item, &ret_devices[count]);
-        kg_wire_state_from_json(cJSON_GetObjectItemCaseSensitive(item, "idle"), &ret_healths[count].idle);
-        kg_wire_state_from_json(cJSON_GetObjectItemCaseSensitive(item, "work"), &ret_healths[count].work);
-        kg_wire_get_text(item, "nvml", ret_healths[count].nvml, sizeof ret_healths->nvml);
-        count++;
-    }
-    kg_wire_get_text(root, "why", why, sizeof why);
-    cJSON_Delete(root);
-    if (!count)
-        return kg_fail(ret_error, KG_EUNSUPPORTED, "%s", why);
-    *ret_count = count;
-    return KG_OK;
-}
-
-/* ---- a case ---- */
 
 void kg_wire_begin(FILE *out, size_t index, enum kg_phase phase)
 {
@@ -84,165 +172,33 @@ void kg_wire_begin(FILE *out, size_t index, enum kg_phase phase)
 void kg_wire_ready(FILE *out, size_t index, const struct kg_result *result)
 {
     cJSON *root = message(KG_MESSAGE_READY, index);
-    cJSON_AddStringToObject(root, "backend", result->backend);
-    cJSON_AddStringToObject(root, "identity", result->identity);
-    cJSON_AddStringToObject(root, "anchor_identity", result->anchor_identity);
-    cJSON_AddStringToObject(root, "pin", result->pin);
-    cJSON_AddStringToObject(root, "anchor_pin", result->anchor_pin);
-    cJSON_AddStringToObject(root, "baseline_identity", result->baseline_identity);
-    cJSON_AddStringToObject(root, "baseline_pin", result->baseline_pin);
-    cJSON_AddBoolToObject(root, "is_new", result->is_new);
-    cJSON_AddStringToObject(root, "knobs", result->knobs);
-    cJSON_AddStringToObject(root, "note", result->note);
-    cJSON_AddNumberToObject(root, "kernels", result->launch.kernels);
-    cJSON_AddNumberToObject(root, "memory_nodes", result->launch.memory_nodes);
-    cJSON_AddNumberToObject(root, "other_nodes", result->launch.other_nodes);
+    (void)kg_record_add(root, &ready_record, result);
     cJSON *names = cJSON_AddArrayToObject(root, "names");
     for (int i = 0; i < result->launch.n_names; i++)
         cJSON_AddItemToArray(names, cJSON_CreateString(result->launch.names[i]));
     send(out, root);
 }
 
-/* What only a timing round knows, or who made the job: an empty text leaves it as it is. */
-static void keep_text(const cJSON *object, const char *name, char *text, size_t size)
-{
-    const char *given = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
-    if (given && *given)
-        snprintf(text, size, "%s", given);
-}
-
-static void apply_ready(const cJSON *root, struct kg_result *result)
-{
-    kg_wire_get_text(root, "backend", result->backend, sizeof result->backend);
-    kg_wire_get_text(root, "identity", result->identity, sizeof result->identity);
-    keep_text(root, "anchor_identity", result->anchor_identity, sizeof result->anchor_identity);
-    keep_text(root, "anchor_pin", result->anchor_pin, sizeof result->anchor_pin);
-    keep_text(root, "baseline_identity", result->baseline_identity, sizeof result->baseline_identity);
-    keep_text(root, "baseline_pin", result->baseline_pin, sizeof result->baseline_pin);
-    result->is_new |= cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(root, "is_new"));
-    kg_wire_get_text(root, "pin", result->pin, sizeof result->pin);
-    kg_wire_get_text(root, "knobs", result->knobs, sizeof result->knobs);
-    keep_text(root, "note", result->note, sizeof result->note);
-    struct kg_launch_info *launch = &result->launch;
-    *launch = (struct kg_launch_info){ .kernels = kg_wire_get_int(root, "kernels"),
-                                       .memory_nodes = kg_wire_get_int(root, "memory_nodes"),
-                                       .other_nodes = kg_wire_get_int(root, "other_nodes") };
-    const cJSON *name;
-    cJSON_ArrayForEach(name, cJSON_GetObjectItemCaseSensitive(root, "names")) if (launch->n_names < KG_MAX_KERNELS &&
-                                                                                  cJSON_IsString(name))
-        snprintf(launch->names[launch->n_names++], sizeof launch->names[0], "%s", name->valuestring);
-}
-
-void kg_wire_comparison(FILE *out, size_t index, const struct kg_comparison *f, uint64_t digest)
+void kg_wire_comparison(FILE *out, size_t index, const struct kg_comparison *comparison, uint64_t digest)
 {
     cJSON *root = message(KG_MESSAGE_COMPARISON, index);
-    kg_wire_add_u64(root, "digest", digest);
-    kg_wire_add_u64(root, "count", f->count);
-    kg_wire_add_u64(root, "nonfinite", f->nonfinite);
-    kg_wire_add_u64(root, "unwritten", f->unwritten);
-    kg_wire_add_u64(root, "bad", f->bad);
-    kg_wire_add_u64(root, "worst_index", f->worst_index);
-    kg_json_add_real(root, "max_abs", f->max_abs);
-    kg_json_add_real(root, "mean_abs", f->mean_abs);
-    kg_json_add_real(root, "bad_pct", f->bad_pct);
-    kg_json_add_real(root, "max_rel", f->max_rel);
-    kg_json_add_real(root, "rel_l2", f->rel_l2);
-    kg_json_add_real(root, "bias", f->bias);
-    kg_json_add_real(root, "worst_got", f->worst_got);
-    kg_json_add_real(root, "worst_expected", f->worst_expected);
+    (void)kg_record_add(root, &digest_record, &digest);
+    (void)kg_record_add(root, &comparison_record, comparison);
     send(out, root);
 }
-
-static void apply_comparison(const cJSON *root, struct kg_result *result)
-{
-    result->output_digest = kg_wire_get_u64(root, "digest");
-    result->comparison = (struct kg_comparison){
-        .count = kg_wire_get_u64(root, "count"),
-        .nonfinite = kg_wire_get_u64(root, "nonfinite"),
-        .unwritten = kg_wire_get_u64(root, "unwritten"),
-        .bad = kg_wire_get_u64(root, "bad"),
-        .worst_index = kg_wire_get_u64(root, "worst_index"),
-        .max_abs = kg_wire_get_real(root, "max_abs"),
-        .mean_abs = kg_wire_get_real(root, "mean_abs"),
-        .bad_pct = kg_wire_get_real(root, "bad_pct"),
-        .max_rel = kg_wire_get_real(root, "max_rel"),
-        .rel_l2 = kg_wire_get_real(root, "rel_l2"),
-        .bias = kg_wire_get_real(root, "bias"),
-        .worst_got = kg_wire_get_real(root, "worst_got"),
-        .worst_expected = kg_wire_get_real(root, "worst_expected"),
-    };
-    result->compared = true;
-    result->outcome = KG_RAN;
-    result->marks = kg_comparison_mark(&result->comparison, &result->of.suite->gates);
-}
-
-/* ---- a block ---- */
 
 void kg_wire_block(FILE *out, size_t index, const struct kg_block *block, double tick_us)
 {
     cJSON *root = message(KG_MESSAGE_BLOCK, index);
-    cJSON_AddNumberToObject(root, "round", block->round);
-    cJSON_AddNumberToObject(root, "calls", block->calls);
-    kg_json_add_real(root, "p50_us", block->p50_us);
-    kg_json_add_real(root, "anchor_p50_us", block->anchor_p50_us);
-    kg_json_add_real(root, "log_ratio", block->log_ratio);
-    kg_json_add_real(root, "baseline_p50_us", block->baseline_p50_us);
-    kg_json_add_real(root, "log_against", block->log_against);
-    kg_json_add_real(root, "planted_pct", block->planted_pct);
-    kg_json_add_real(root, "planted_p50_us", block->planted_p50_us);
-    kg_json_add_real(root, "log_planted", block->log_planted);
-    kg_json_add_real(root, "span_us", block->span_us);
-    kg_json_add_real(root, "busy_us", block->busy_us);
+    (void)kg_record_add(root, &block_record, block);
     kg_json_add_real(root, "tick_us", tick_us);
     cJSON_AddItemToObject(root, "us", cJSON_CreateDoubleArray(block->samples_us, (int)block->n_samples));
     cJSON_AddItemToObject(root, "anchor_us",
                           cJSON_CreateDoubleArray(block->anchor_samples_us, (int)block->n_anchor_samples));
     cJSON_AddItemToObject(root, "baseline_us",
                           cJSON_CreateDoubleArray(block->baseline_samples_us, (int)block->n_baseline_samples));
-    cJSON_AddItemToObject(root, "before", kg_wire_state_to_json(&block->before));
-    cJSON_AddItemToObject(root, "after", kg_wire_state_to_json(&block->after));
     send(out, root);
 }
-
-static double *get_doubles(const cJSON *array, size_t *ret_count)
-{
-    size_t count = (size_t)cJSON_GetArraySize(array), i = 0;
-    double *values = count ? malloc(count * sizeof *values) : NULL;
-    const cJSON *item;
-    *ret_count = values ? count : 0;
-    if (values)
-        cJSON_ArrayForEach(item, array) values[i++] = cJSON_GetNumberValue(item);
-    return values;
-}
-
-static void apply_block(const cJSON *root, struct kg_result *result)
-{
-    if (result->n_blocks == KG_MAX_BLOCKS)
-        return;
-    struct kg_block *block = &result->blocks[result->n_blocks++];
-    *block = (struct kg_block){ .round = kg_wire_get_int(root, "round"),
-                                .calls = kg_wire_get_int(root, "calls"),
-                                .p50_us = kg_wire_get_real(root, "p50_us"),
-                                .anchor_p50_us = kg_wire_get_real(root, "anchor_p50_us"),
-                                .log_ratio = kg_wire_get_real(root, "log_ratio"),
-                                .baseline_p50_us = kg_wire_get_real(root, "baseline_p50_us"),
-                                .log_against = kg_wire_get_real(root, "log_against"),
-                                .planted_pct = kg_wire_get_real(root, "planted_pct"),
-                                .planted_p50_us = kg_wire_get_real(root, "planted_p50_us"),
-                                .log_planted = kg_wire_get_real(root, "log_planted"),
-                                .span_us = kg_wire_get_real(root, "span_us"),
-                                .busy_us = kg_wire_get_real(root, "busy_us") };
-    result->tick_us = kg_wire_get_real(root, "tick_us");
-    block->samples_us = get_doubles(cJSON_GetObjectItemCaseSensitive(root, "us"), &block->n_samples);
-    block->anchor_samples_us =
-        get_doubles(cJSON_GetObjectItemCaseSensitive(root, "anchor_us"), &block->n_anchor_samples);
-    block->baseline_samples_us =
-        get_doubles(cJSON_GetObjectItemCaseSensitive(root, "baseline_us"), &block->n_baseline_samples);
-    kg_wire_state_from_json(cJSON_GetObjectItemCaseSensitive(root, "before"), &block->before);
-    kg_wire_state_from_json(cJSON_GetObjectItemCaseSensitive(root, "after"), &block->after);
-}
-
-/* ---- the rest ---- */
 
 void kg_wire_note(FILE *out, enum kg_message_type type, size_t index, const char *note)
 {
@@ -261,12 +217,84 @@ void kg_wire_bye(FILE *out)
     send(out, message(KG_MESSAGE_BYE, 0));
 }
 
+/* ---- the parent's side: what is not there, or does not fit, is 0 or empty --------------------------------------- */
+
+int kg_wire_read_devices(const char *line, size_t length, kg_device *ret_devices, struct kg_device_health *ret_healths,
+                         int max, int *ret_count, kg_error *ret_error)
+{
+    cJSON *root = NULL;
+    int count = 0, status = kg_json_parse(line, length, &root, ret_error);
+    if (status)
+        return status;
+    const cJSON *item;
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(root, "devices")) if (count < max)
+    {
+        struct probed probed = { .health = { kg_device_state_unknown(), kg_device_state_unknown(), "" } };
+        kg_record_take(&probed_record, item, &probed);
+        ret_devices[count] = probed.device;
+        ret_healths[count++] = probed.health;
+    }
+    if (count) {
+        *ret_count = count;
+    } else {
+        const char *why = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, "why"));
+        status = kg_fail(ret_error, KG_EUNSUPPORTED, "%s", why ? why : "");
+    }
+    cJSON_Delete(root);
+    return status;
+}
+
+static void apply_ready(const cJSON *root, struct kg_result *result)
+{
+    struct kg_launch_info *launch = &result->launch;
+    const cJSON *name;
+    *launch = (struct kg_launch_info){ 0 };
+    kg_record_take(&ready_record, root, result);
+    cJSON_ArrayForEach(name, cJSON_GetObjectItemCaseSensitive(root, "names")) if (launch->n_names < KG_MAX_KERNELS &&
+                                                                                  cJSON_IsString(name))
+        snprintf(launch->names[launch->n_names++], sizeof launch->names[0], "%s", name->valuestring);
+}
+
+static void apply_comparison(const cJSON *root, struct kg_result *result)
+{
+    result->output_digest = 0;
+    result->comparison = (struct kg_comparison){ 0 };
+    kg_record_take(&digest_record, root, &result->output_digest);
+    kg_record_take(&comparison_record, root, &result->comparison);
+    result->compared = true;
+    result->outcome = KG_RAN;
+    result->marks = kg_comparison_mark(&result->comparison, &result->of.suite->gates);
+}
+
+static double *get_doubles(const cJSON *root, const char *name, size_t *ret_count)
+{
+    const cJSON *array = cJSON_GetObjectItemCaseSensitive(root, name), *item;
+    size_t count = (size_t)cJSON_GetArraySize(array), i = 0;
+    double *values = count ? malloc(count * sizeof *values) : NULL;
+    *ret_count = values ? count : 0;
+    if (values)
+        cJSON_ArrayForEach(item, array) values[i++] = cJSON_GetNumberValue(item);
+    return values;
+}
+
+static void apply_block(const cJSON *root, struct kg_result *result)
+{
+    if (result->n_blocks == KG_MAX_BLOCKS)
+        return;
+    struct kg_block *block = &result->blocks[result->n_blocks++];
+    *block = (struct kg_block){ .before = kg_device_state_unknown(), .after = kg_device_state_unknown() };
+    kg_record_take(&block_record, root, block);
+    kg_json_real(root, "tick_us", &result->tick_us, NULL);
+    block->samples_us = get_doubles(root, "us", &block->n_samples);
+    block->anchor_samples_us = get_doubles(root, "anchor_us", &block->n_anchor_samples);
+    block->baseline_samples_us = get_doubles(root, "baseline_us", &block->n_baseline_samples);
+}
+
 static void apply(enum kg_message_type type, const cJSON *root, struct kg_result *result)
 {
     switch (type) {
     case KG_MESSAGE_BEGIN:
-        if (kg_wire_get_int(root, "phase") >= KG_NOT_RUN && kg_wire_get_int(root, "phase") <= KG_DONE)
-            result->phase = (enum kg_phase)kg_wire_get_int(root, "phase");
+        kg_record_take(&begin_record, root, result);
         break;
     case KG_MESSAGE_READY:
         apply_ready(root, result);
@@ -283,7 +311,7 @@ static void apply(enum kg_message_type type, const cJSON *root, struct kg_result
     case KG_MESSAGE_LOST:
         result->baseline_broken = type == KG_MESSAGE_BASELINE_BROKEN;
         result->outcome = type == KG_MESSAGE_SKIP ? KG_SKIPPED : type == KG_MESSAGE_LOST ? KG_ABSENT : KG_BROKEN;
-        kg_wire_get_text(root, "note", result->note, sizeof result->note);
+        kg_record_take(&note_record, root, result);
         break;
     case KG_MESSAGE_END:
         result->phase = KG_DONE;
@@ -298,15 +326,14 @@ int kg_wire_apply(const char *line, size_t length, struct kg_result *results, si
                   enum kg_message_type *ret_type, size_t *ret_index, kg_error *ret_error)
 {
     cJSON *root = NULL;
-    char name[32];
+    double index = -1;
     int status = kg_json_parse(line, length, &root, ret_error);
     if (status)
         return status;
-    kg_wire_get_text(root, "is", name, sizeof name);
-    double index = -1;
+    const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, "is"));
     kg_json_real(root, "case", &index, NULL);
     size_t type = 0, n_types = sizeof type_names / sizeof *type_names;
-    while (type < n_types && strcmp(name, type_names[type]))
+    while (type < n_types && (!name || strcmp(name, type_names[type])))
         type++;
     if (type == n_types || !(index >= 0 && index < (double)n_results && index == (double)(size_t)index))
         status = kg_fail(ret_error, KG_EINVAL, "a worker's message is not one of kgate's");

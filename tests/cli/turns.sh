@@ -24,7 +24,8 @@ status=0
 ended=$(now_ms)
 wait
 expect 'the second: status' "$status" 0
-expect_in 'the second says that it waits, and for whom' second/err 'kgate: another run has this device (pid '
+expect 'the second says that it waits, and for whom' "$(grep -c -E \
+    '^kgate: another run \(pid [0-9]+: kgate run .*\) has this device; waiting$' second/err)" 1
 expect 'the second ended after the first' "$([ "$ended" -ge "$(cat first/ended)" ] && echo yes)" yes
 expect_in 'the second did what it was to do' second/out '1 passed'
 expect_in 'so did the first' first/out '1 error'

@@ -165,7 +165,7 @@ def plants(tree):
     long_body = "void planted(void)\n{\n" + "    ;\n" * (FUNCTION_LINES - 2) + "}\n"
     yield rf"{low}:\d+: .* points up to {top}", {low: see[top]}
     yield rf"{low}:\d+: .* points up to {top}", {low: f"\n#include <{top}>\n"}
-    yield rf"a cycle: .*{low} > {other} > {low}", {low: see[other], other: see[low]}
+    yield rf"a cycle: .*({low} > {other} > {low}|{other} > {low} > {other})", {low: see[other], other: see[low]}
     yield rf"{low}:\d+: no file of the tree is", {low: '\n#include "base/not_there.h"\n'}
     yield rf"{op}:\d+: kernels/op is not to see {low}", {op: see[low]}
     yield rf"{op}:\d+: kernels/op is not to see {fp8}", {op: see[fp8]}

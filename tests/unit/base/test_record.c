@@ -2,6 +2,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -16,8 +17,9 @@ struct inner {
 struct all {
     char text[8], name[8], worded[8], anchor[8];
     const char *string;
-    double positive, amount, exact, list[4], ratios[4];
-    bool flag;
+    double positive, amount, exact, real, list[4], ratios[4];
+    int64_t bits;
+    bool flag, said;
     int count, left_out, word, n_list, counts[2];
     struct inner inner;
 };
@@ -41,7 +43,10 @@ static const struct kg_member members[] = {
     { "positive", KG_IS_POSITIVE, FIELD(positive) },
     { "amount", KG_IS_AMOUNT, FIELD(amount) },
     { "exact", KG_IS_EXACT, FIELD(exact) },
+    { "real", KG_IS_REAL, FIELD(real) },
+    { "bits", KG_IS_BITS, FIELD(bits) },
     { "flag", KG_IS_FLAG, FIELD(flag) },
+    { "said", KG_IS_FLAG, FIELD(said), .optional = true },
     { "count", KG_IS_COUNT, FIELD(count), .least = -1, .most = 9 },
     { "left_out", KG_IS_COUNT, FIELD(left_out), .most = 9, .optional = true },
     { "word", KG_IS_WORD, FIELD(word), KG_WORDS(words) },
@@ -55,7 +60,8 @@ static const struct kg_record record = KG_RECORD(members);
 
 static const char whole[] =
     "{\"text\":\"\",\"name\":\"n\",\"worded\":\"two\",\"string\":\"of the tree\",\"positive\":0.333333,\"amount\":0,"
-    "\"exact\":0.031999778002500534,\"flag\":true,\"count\":-1,\"left_out\":7,\"word\":\"one\",\"list\":[1,2.5],"
+    "\"exact\":0.031999778002500534,\"real\":\"-inf\",\"bits\":\"18446744073709551615\",\"flag\":true,\"count\":-1,"
+    "\"left_out\":7,\"word\":\"one\",\"list\":[1,2.5],"
     "\"ratios\":[0.5,0.25],\"anchor\":\"a\",\"counts\":{\"wgmma\":3},\"inner\":{\"real\":1e+06,\"late\":\"x\"}}";
 
 static int read_text(const char *text, int schema, struct all *ret_all, cJSON **ret_root, kg_error *ret_error)
@@ -86,7 +92,9 @@ static void what_is_read_is_written(void **state)
     assert_string_equal(all.name, "n");
     assert_string_equal(all.string, "of the tree");
     assert_true(all.exact == 0.031999778002500534 && all.list[1] == 2.5 && all.ratios[1] == 0.25);
-    assert_true(all.flag);
+    assert_true(isinf(all.real) && all.real < 0);
+    assert_true(all.bits == -1);
+    assert_true(all.flag && !all.said);
     assert_int_equal(all.count, -1);
     assert_int_equal(all.left_out, 7);
     assert_int_equal(all.word, 1);
@@ -102,10 +110,10 @@ static void six_digits_and_what_is_left_out(void **state)
 {
     struct all all = { .name = "n", .worded = "one", .positive = 1. / 3, .exact = 1, .word = 2, .inner = { 2e6, "" } };
     (void)state;
-    is_written_as(&all,
-                  "{\"text\":\"\",\"name\":\"n\",\"worded\":\"one\",\"string\":\"\",\"positive\":0.333333,"
-                  "\"amount\":0,\"exact\":1,\"flag\":false,\"count\":0,\"word\":\"two\",\"list\":[],\"counts\":{},"
-                  "\"inner\":{\"real\":2e+06,\"late\":\"\"}}");
+    is_written_as(&all, "{\"text\":\"\",\"name\":\"n\",\"worded\":\"one\",\"string\":\"\",\"positive\":0.333333,"
+                        "\"amount\":0,\"exact\":1,\"real\":0,\"bits\":\"0\",\"flag\":false,\"count\":0,\"word\":"
+                        "\"two\",\"list\":[],\"counts\":{},"
+                        "\"inner\":{\"real\":2e+06,\"late\":\"\"}}");
 }
 
 static const struct {
@@ -124,6 +132,9 @@ static const struct {
     { "\"positive\":0.333333", "\"positive\":\"nan\"", "member 'positive' is not a number" },
     { "\"amount\":0", "\"amount\":-1", "member 'amount' is negative" },
     { "\"exact\":0", "\"exact\":-0", "member 'exact' is negative" },
+    { "\"real\":\"-inf\"", "\"real\":\"none\"", "member 'real' is not a number" },
+    { "\"bits\":\"1", "\"bits\":\"-1", "member 'bits' has other characters than digits" },
+    { "\"bits\":\"18446744073709551615\"", "\"bits\":1", "member 'bits' is not a string" },
     { "\"flag\":true", "\"flag\":1", "member 'flag' is not true or false" },
     { "\"count\":-1", "\"count\":-2", "member 'count' is -2, no whole number from -1 to 9" },
     { "\"count\":-1", "\"count\":10", "member 'count' is 10, no whole number from -1 to 9" },
@@ -181,6 +192,26 @@ static void an_older_schema_has_fewer_members(void **state)
     cJSON_Delete(root);
 }
 
+/* The members that fit are taken; texts are cut. */
+static void what_another_process_says(void **state)
+{
+    static const char said[] = "{\"text\":\"123456789\",\"name\":\"\",\"positive\":-1,\"real\":2,\"bits\":3,"
+                               "\"flag\":7,\"said\":true,\"count\":10,\"word\":\"two\",\"unknown\":1,"
+                               "\"inner\":{\"real\":5}}";
+    struct all all = { .name = "was", .positive = 1, .bits = 4, .flag = true, .count = 5, .inner.late = "was" };
+    cJSON *root = NULL;
+    (void)state;
+    assert_int_equal(kg_json_parse(said, sizeof said - 1, &root, NULL), KG_OK);
+    kg_record_take(&record, root, &all);
+    assert_string_equal(all.text, "1234567");
+    assert_true(all.positive == 1 && all.real == 2 && all.bits == 4 && all.flag && all.said);
+    assert_true(all.count == 5 && all.word == 2 && all.inner.real == 5);
+    assert_string_equal(all.inner.late, "was");
+    cJSON_Delete(root);
+    kg_record_take(&record, NULL, &all); /* no object at all */
+    assert_true(all.word == 2);
+}
+
 static void no_object(void **state)
 {
     struct all all = { 0 };
@@ -195,11 +226,9 @@ static void no_object(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_read_is_written),
-        cmocka_unit_test(six_digits_and_what_is_left_out),
-        cmocka_unit_test(every_flaw_is_named),
-        cmocka_unit_test(an_older_schema_has_fewer_members),
-        cmocka_unit_test(no_object),
+        cmocka_unit_test(what_is_read_is_written),   cmocka_unit_test(six_digits_and_what_is_left_out),
+        cmocka_unit_test(every_flaw_is_named),       cmocka_unit_test(an_older_schema_has_fewer_members),
+        cmocka_unit_test(what_another_process_says), cmocka_unit_test(no_object),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
