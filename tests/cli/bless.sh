@@ -140,7 +140,7 @@ before=$(sum goldens)
     gate run "${hastily[@]}" speed --bless --reason 'on a full disk' --allow-dirty
     expect 'a full disk: status' "$status" 2
     expect 'a full disk: lines on stderr' "$(wc -l <err)" 1
-    expect_in 'a full disk' err "kgate: $file: File too large"
+    expect_in 'a full disk' err "kgate: $file cannot be written: File too large"
     exit "$failures"
 ) || failures=$((failures + 1))
 expect 'a full disk: goldens' "$(sum goldens)" "$before"
