@@ -30,7 +30,7 @@ struct recorder {
 
 double kg_record_planted_pct(uint64_t seed, size_t case_index, int round, bool to_file)
 {
-    /* 2% is the usual threshold itself: half of it is found, whatever the noise. */
+    /* A slowdown of just the threshold, as 2% is as a rule on a GPU, is found half the time, whatever the noise. */
     static const double sizes_pct[] = { 0.5, 1, 3, 5, 2 };
     const size_t n = sizeof sizes_pct / sizeof *sizes_pct;
     if (to_file)

@@ -173,11 +173,11 @@ template <int COLS> __global__ void __launch_bounds__(SIDE *SIDE) sdpa_reference
 #pragma unroll
     for (int i = 0; i < EACH; i++) {
         int row = first_row + ty * EACH + i;
-        double total = sum_over_row(row_sum[i]);
+        double sum = sum_over_row(row_sum[i]);
 #pragma unroll
         for (int c = 0; c < COLS; c++)
             if (row < args.S && tx + SIDE * c < args.D) /* a row that sees no key gives zeros */
-                args.o[q_base + (int64_t)row * args.D + tx + SIDE * c] = total == 0 ? 0 : (float)(o[i][c] / total);
+                args.o[q_base + (int64_t)row * args.D + tx + SIDE * c] = sum == 0 ? 0 : (float)(o[i][c] / sum);
     }
 }
 

@@ -1,5 +1,5 @@
-/* comparison.c -- figures of a comparison from its sums, and which gates they pass. The sums are in error_sums.h; a new
- * gate gets a line in kg_comparison_mark and a mark in figures.h. */
+/* comparison.c -- a comparison from its sums, and which gates they pass. The sums are in error_sums.h; a new
+ * gate gets a line in kg_comparison_mark and a mark in comparison.h. */
 #include "device/comparison.h"
 #include "device/error_sums.h"
 

@@ -1,5 +1,5 @@
 /* cpu_loops.c -- the CPU's loops, one for each kernel of device_kernels.cu; what an element gets is in random.h and
- * sums.h, shared by both. A new dtype gets a branch in fill, for inputs, and in load. */
+ * error_sums.h, shared by both. A new dtype gets a branch in fill, for inputs, and in load. */
 #include "device/device_parts.h"
 #include "base/random.h"
 #include "device/error_sums.h"

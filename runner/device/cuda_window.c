@@ -1,5 +1,5 @@
 /* cuda_window.c -- captures launches into graphs, replays them, and times windows by events. How windows are chosen and
- * judged is in measure.c; here is only what the device has to do. */
+ * judged is in block.c; here is only what the device has to do. */
 #include "device/device_cuda.h"
 #include "device/device_kernels.h"
 #include "device/device_parts.h"

@@ -1,5 +1,5 @@
 /* device_kernels.cu -- kernels of the CUDA device: fill, count, digest, compare and a delay. What an element gets is in
- * random.h and sums.h, shared with the CPU's loops in cpu_loops.c; both must change together. */
+ * random.h and error_sums.h, shared with the CPU's loops in cpu_loops.c; both must change together. */
 #include "device/device_kernels.h"
 #include "base/random.h"
 

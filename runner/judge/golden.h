@@ -47,7 +47,7 @@ struct kg_golden {
 
 struct kg_goldens {
     char arch[64];
-    char path[4096]; /* KG_RECORD_PATH */
+    char path[4096];         /* KG_RECORD_PATH */
     bool exists;             /* the architecture's file was there */
     struct kg_golden *items; /* sorted by key */
     size_t count;

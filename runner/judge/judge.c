@@ -295,8 +295,9 @@ static void add_creep(struct kg_result *result, const struct kg_best *best, cons
                   by_raw ? "" : " on another card", budget_pct);
 }
 
-/* Over the fastest ever blessed by more than the creep budget, noise allowed for, and confirmed like any SLOW. An alarm
- * is raised by the blocks that decided against the golden or by none; later ones may only confirm it. */
+/* Is the time over the fastest ever blessed by more than the creep budget? Noise is allowed for, and it is confirmed
+ * like any SLOW. An alarm is raised by the blocks that decided against the golden or by none; later ones may only
+ * confirm it. */
 static enum kg_verdict judge_creep(struct kg_result *result, const struct kg_expectation *e, int decided_blocks,
                                    enum kg_verdict verdict, bool *ret_more)
 {
@@ -322,8 +323,8 @@ static enum kg_verdict judge_creep(struct kg_result *result, const struct kg_exp
 
 /* ---- golden and baseline --------------------------------------------------------------------------------------- */
 
-/* Whether anything can be judged, or UNGATED and why. What has no anchor, as the anchor itself, is judged raw.
- * ret_note: why the ratio is not used; "" : it is, or was not to be. */
+/* Chooses the quantity that is judged; false: none can be, and the reason says why. What has no anchor, as the anchor
+ * itself, is judged raw. ret_note tells why a ratio that was to be judged is not; else it is empty. */
 static bool choose_quantity(struct kg_result *result, const struct kg_expectation *e, bool same_card, char *ret_note,
                             size_t size)
 {

@@ -148,7 +148,7 @@ static double first_turn_us(const struct block_run *b)
     return us;
 }
 
-/* In the same mixture that is measured, since a power-limited device settles on the mixture: until the medians of two
+/* Runs the mixture that is measured, since a power-limited device settles on a mixture, until the medians of two
  * batches in a row stand still. Leaves a batch on its way, for the device to run until measuring begins. */
 static int warm_up(struct block_run *b, double *ret_turn_us, kg_error *ret_error)
 {

@@ -84,7 +84,8 @@ static int check_surroundings_of_both(struct kg_timed_output *t, const struct kg
     return status;
 }
 
-/* What they overwrote shows in the sets as they are; whose windows it was in the replay, if they do it again. */
+/* That something was overwritten shows in the sets as they are. Whose windows did it shows where they do it again, in
+ * the replay. */
 static int check_both(struct kg_timed_output *t, kg_context *context, struct kg_arm *arm, struct kg_arm *baseline,
                       kg_error *ret_error)
 {

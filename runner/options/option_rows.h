@@ -53,7 +53,7 @@ GROUP("blessing")
 OPTION(flag, bless, "bless", RUN | RESOURCES, NULL, AGAIN)
 OPTION(text, reason, "reason", RUN | RESOURCES, "TEXT", AGAIN)
 OPTION(flag, allow_dirty, "allow-dirty", RUN | RESOURCES, NULL, AGAIN)
-OPTION(flag, prune, "prune", RUN | RESOURCES, NULL)
+OPTION(flag, prune, "prune", RUN | RESOURCES, NULL, AGAIN)
 OPTION(flag, reset_best, "reset-best", RUN, NULL, AGAIN)
 OPTION(git_sha, git_sha, "git-sha", RUN | SELF | RESOURCES, "SHA", AGAIN)
 

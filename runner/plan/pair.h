@@ -13,7 +13,7 @@ enum kg_pair_fate {
 
 struct kg_pair {
     enum kg_pair_fate fate;
-    struct kg_case candidate; /* its case of this id; GONE: the baseline's */
+    struct kg_case candidate; /* its case of this id; REMOVED: the baseline's */
     char change[160];         /* CHANGED: what did, "n=512 -> n=256" */
 };
 

@@ -19,7 +19,7 @@ struct kg_case {
     struct kg_policy policy; /* the session's to resolve */
 };
 
-/* By its tables: neither its suite nor its backend is for correctness only. */
+/* Do its tables want it timed? Suite or backend may be for correctness only. */
 static inline bool kg_case_timed(const struct kg_case *of)
 {
     return !of->suite->time.off && !of->backend->untimed;

@@ -23,14 +23,26 @@ static void judge(struct kg_rounds *r, size_t i, const char *stopped)
     r->answered[i] = true;
 }
 
-/* What a bless finds slower is what it renews. */
+/* Right, and about to be timed: what is said of it until then is not the last word, be it XPASS. */
+static bool awaits_time(const struct kg_result *result)
+{
+    return result->outcome == KG_RAN && kg_gate_marks_all(result->marks) && kg_result_is_timed(result) &&
+           !result->n_blocks;
+}
+
+static bool is_final(const struct kg_rounds *r, size_t i)
+{
+    return r->answered[i] && !r->more[i] && !awaits_time(&r->session->results[i]);
+}
+
+/* Judges it, and stops the run where that is asked for. A bless renews what got slower, so that stops none. */
 static void case_ended(void *argument, size_t i)
 {
     struct kg_rounds *r = argument;
     const struct kg_result *result = &r->session->results[i];
     judge(r, i, NULL);
     const bool slow = result->verdict == KG_SLOW && !r->session->options->bless;
-    if (!r->more[i] && (slow || kg_verdict_is_wrong(result->verdict)))
+    if (is_final(r, i) && (slow || kg_verdict_is_wrong(result->verdict)))
         kg_stop_at_failure(&r->stop);
 }
 
@@ -44,7 +56,7 @@ static void judge_rest(struct kg_rounds *r)
     if (r->stopped)
         memcpy(s->run.partial, why, sizeof why);
     for (size_t i = 0; i < s->n_results; i++) {
-        const bool left = *why && (r->open[i] || !s->results[i].compared);
+        const bool left = *why && !is_final(r, i);
         if (left || !r->answered[i])
             judge(r, i, left ? why : NULL);
     }

@@ -1,4 +1,4 @@
-/* schedule.c -- picks and orders the cases of a round. Pure: workers are round.c's. */
+/* schedule.c -- picks and orders the cases of a round. Pure: workers are dispatch.c's. */
 #include "run/schedule.h"
 
 #include "base/random.h"
@@ -64,7 +64,7 @@ static bool same_time(const struct kg_result *a, const struct kg_result *b)
     return a->of.suite == b->of.suite && a->of.shape_ordinal == b->of.shape_ordinal && a->of.backend == b->of.backend;
 }
 
-/* Whether all seeds beside result `first` are right, itself included; but for those that did not run and need not.
+/* Are `first` and all other seeds of it right? Those that were skipped do not count.
  * Results of one shape lie together. */
 static bool all_seeds_right(const struct kg_session *s, size_t first)
 {

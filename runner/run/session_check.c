@@ -5,7 +5,7 @@
 #include "plan/field.h"
 #include "run/session.h"
 
-/* Whether the backend has the knob; KG_EINVAL where its value is none. */
+/* Says whether the backend has the knob. KG_EINVAL: the knob cannot have this value. */
 static int check_knob(const kg_backend *backend, const char *knob, bool *ret_known, kg_error *ret_error)
 {
     size_t length = strcspn(knob, "=");
@@ -22,7 +22,7 @@ static int check_knob(const kg_backend *backend, const char *knob, bool *ret_kno
     return KG_OK;
 }
 
-/* Of either build's backends; one that the plan repeats is not asked again. */
+/* A knob may be of either build's backends. The plan repeats each of them, and it is asked once. */
 static int check_knobs(const struct kg_session *s, kg_error *ret_error)
 {
     for (size_t i = 0; i < s->options->n_knobs; i++) {

@@ -7,7 +7,7 @@
 #include "worker/identity.h"
 
 /* The first of a backend's candidates that prepares; what the others said is kept for the reason. */
-static int prepare_any(struct kg_arms *l, const struct kg_case *of, const char *only, const char *pin,
+static int prepare_any(struct kg_arms *a, const struct kg_case *of, const char *only, const char *pin,
                        struct kg_prepared *ret_prepared, kg_error *ret_error)
 {
     char reasons[400] = "";
@@ -15,7 +15,7 @@ static int prepare_any(struct kg_arms *l, const struct kg_case *of, const char *
         kg_error cause = { 0 };
         if (*only && strcmp(only, (*c)->name))
             continue;
-        int status = kg_prepared_new(l->host, l->fixture, *c, of->problem, pin, ret_prepared, &cause);
+        int status = kg_prepared_new(a->host, a->fixture, *c, of->problem, pin, ret_prepared, &cause);
         if (status != KG_EUNSUPPORTED) {
             if (status)
                 *ret_error = cause;
@@ -27,93 +27,93 @@ static int prepare_any(struct kg_arms *l, const struct kg_case *of, const char *
 }
 
 /* `only`: of the candidates of `auto`, the one to take; "" : any. */
-static int prepare(struct kg_arms *l, int arm, const struct kg_case *of, const char *only, const char *pin,
+static int prepare(struct kg_arms *a, int arm, const struct kg_case *of, const char *only, const char *pin,
                    kg_error *ret_error)
 {
     if (of->backend->candidates)
-        return prepare_any(l, of, only, pin, &l->prepared[arm], ret_error);
-    return kg_prepared_new(l->host, l->fixture, of->backend, of->problem, pin, &l->prepared[arm], ret_error);
+        return prepare_any(a, of, only, pin, &a->prepared[arm], ret_error);
+    return kg_prepared_new(a->host, a->fixture, of->backend, of->problem, pin, &a->prepared[arm], ret_error);
 }
 
-int kg_arms_case(struct kg_arms *l, kg_error *ret_error)
+int kg_arms_case(struct kg_arms *a, kg_error *ret_error)
 {
-    int status = l->baseline ? kg_fixture_admits(l->fixture, &l->one->candidate, ret_error) : KG_OK;
-    return status ? status : prepare(l, KG_ARM_CASE, &l->one->candidate, l->one->backend, l->one->pin, ret_error);
+    int status = a->baseline ? kg_fixture_admits(a->fixture, &a->one->candidate, ret_error) : KG_OK;
+    return status ? status : prepare(a, KG_ARM_CASE, &a->one->candidate, a->one->backend, a->one->pin, ret_error);
 }
 
-int kg_arms_baseline(struct kg_arms *l, kg_error *ret_error)
+int kg_arms_baseline(struct kg_arms *a, kg_error *ret_error)
 {
-    return prepare(l, KG_ARM_BASELINE, &l->one->of, "", l->one->baseline_pin, ret_error);
+    return prepare(a, KG_ARM_BASELINE, &a->one->of, "", a->one->baseline_pin, ret_error);
 }
 
-int kg_arms_planted(struct kg_arms *l, kg_error *ret_error)
+int kg_arms_planted(struct kg_arms *a, kg_error *ret_error)
 {
-    const struct kg_prepared *its = &l->prepared[KG_ARM_CASE];
-    return prepare(l, KG_ARM_PLANTED, &l->one->candidate, its->backend->name, its->identity.pin, ret_error);
+    const struct kg_prepared *its = &a->prepared[KG_ARM_CASE];
+    return prepare(a, KG_ARM_PLANTED, &a->one->candidate, its->backend->name, its->identity.pin, ret_error);
 }
 
-int kg_arms_anchor(struct kg_arms *l, kg_error *ret_error)
+int kg_arms_anchor(struct kg_arms *a, kg_error *ret_error)
 {
-    struct kg_case of = l->one->of;
+    struct kg_case of = a->one->of;
     of.backend = kg_suite_anchor(of.suite, of.kind);
-    if (!of.backend || !strcmp(of.backend->name, l->prepared[KG_ARM_CASE].backend->name))
+    if (!of.backend || !strcmp(of.backend->name, a->prepared[KG_ARM_CASE].backend->name))
         return KG_ENOTFOUND;
-    return prepare(l, KG_ARM_ANCHOR, &of, "", l->one->anchor_pin, ret_error);
+    return prepare(a, KG_ARM_ANCHOR, &of, "", a->one->anchor_pin, ret_error);
 }
 
-void kg_arms_drop(struct kg_arms *l, int arm)
+void kg_arms_drop(struct kg_arms *a, int arm)
 {
-    kg_prepared_done(&l->prepared[arm]);
+    kg_prepared_done(&a->prepared[arm]);
 }
 
-void kg_arms_done(struct kg_arms *l)
+void kg_arms_done(struct kg_arms *a)
 {
     for (int arm = KG_ARMS - 1; arm >= 0; arm--) /* the case last: others use its buffers */
-        kg_arms_drop(l, arm);
+        kg_arms_drop(a, arm);
 }
 
-void kg_arms_prepared(struct kg_arms *l, struct kg_prepared *ret_prepared[KG_ARMS])
+void kg_arms_prepared(struct kg_arms *a, struct kg_prepared *ret_prepared[KG_ARMS])
 {
     for (int arm = 0; arm < KG_ARMS; arm++)
-        ret_prepared[arm] = l->prepared[arm].backend ? &l->prepared[arm] : NULL;
+        ret_prepared[arm] = a->prepared[arm].backend ? &a->prepared[arm] : NULL;
 }
 
-int kg_arms_make_rings(struct kg_arms *l, const struct kg_policy *policy, uint64_t seed, kg_error *ret_error)
+int kg_arms_make_rings(struct kg_arms *a, const struct kg_policy *policy, uint64_t seed, kg_error *ret_error)
 {
     struct kg_prepared *prepared[KG_ARMS];
-    kg_arms_prepared(l, prepared);
+    kg_arms_prepared(a, prepared);
     const struct kg_ring_plan plan = { .cold = policy->l2 == KG_L2_COLD,
                                        .sets = policy->sets,
                                        .shared = 1u << KG_ARM_BASELINE | 1u << KG_ARM_PLANTED,
                                        .seed = seed };
-    return kg_prepared_make_rings(prepared, KG_ARMS, l->fixture, &plan, ret_error);
+    return kg_prepared_make_rings(prepared, KG_ARMS, a->fixture, &plan, ret_error);
 }
 
-int kg_arms_launch(struct kg_arms *l, int arm, kg_error *ret_error)
+int kg_arms_launch(struct kg_arms *a, int arm, kg_error *ret_error)
 {
-    kg_context *context = l->fixture->context;
-    int status = kg_prepared_launch(&l->prepared[arm], 0, context->ops->stream(context), ret_error);
+    kg_context *context = a->fixture->context;
+    int status = kg_prepared_launch(&a->prepared[arm], 0, context->ops->stream(context), ret_error);
     return status ? status : context->ops->synchronize(context, ret_error);
 }
 
 /* A module's code on the CPU is no one backend's: an anchor's identity leaves it out, or ratios would go stale with
  * every change of the module. A baseline that `auto` resolved to another backend says so. */
-int kg_arms_identity(struct kg_arms *l, int arm, char *ret_text, size_t size, kg_error *ret_error)
+int kg_arms_identity(struct kg_arms *a, int arm, char *ret_text, size_t size, kg_error *ret_error)
 {
-    struct kg_prepared *prepared = &l->prepared[arm];
-    kg_context *context = l->fixture->context;
-    const char *running = l->prepared[KG_ARM_CASE].backend->name;
+    struct kg_prepared *prepared = &a->prepared[arm];
+    kg_context *context = a->fixture->context;
+    const char *running = a->prepared[KG_ARM_CASE].backend->name;
     struct kg_launch_info launch;
     char text[1024];
-    int status = kg_arms_launch(l, arm, ret_error);
+    int status = kg_arms_launch(a, arm, ret_error);
     if (status)
         return status;
-    if (arm == KG_ARM_ANCHOR && l->one->of.kind == KG_CPU) {
+    if (arm == KG_ARM_ANCHOR && a->one->of.kind == KG_CPU) {
         snprintf(ret_text, size, "%s", prepared->identity.text);
         return KG_OK;
     }
     status =
-        kg_identity_of(context, l->baseline ? l->baseline : l->module, prepared, &launch, text, sizeof text, ret_error);
+        kg_identity_of(context, a->baseline ? a->baseline : a->module, prepared, &launch, text, sizeof text, ret_error);
     if (status)
         return status;
     const bool other = arm == KG_ARM_BASELINE && strcmp(prepared->backend->name, running);

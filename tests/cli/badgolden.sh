@@ -8,6 +8,8 @@ bless "${on[@]}" "${quick[@]}" --reason 'to be damaged'
 file=$(echo goldens/expectations_cpu_*.json)
 expect 'there are two goldens' "$(jq '.cases | length' "$file")" 2
 cp "$file" good.json
+gate doctor --module "$broken" --expectations goldens
+expect 'what a bless wrote can be read' "$status" 0
 
 # damaged WHAT TEXT -- the file as it now is stops both, with TEXT after its name, and nothing in the folder changes.
 damaged() {

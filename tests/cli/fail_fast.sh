@@ -32,6 +32,17 @@ gate run --module "$broken" 'expected/plain/s0/*' --fail-fast --format json
 expect 'expected failures alone: status' "$status" 0
 expect 'expected failures alone: nothing is left' "$(results '.counts.SKIP')" 0
 
+# In a suite that is timed nothing of what is known of a case before its time makes less of a failure.
+timed=("${hasty[@]}" --expectations none --format json)
+gate run --module "$modules/pull_faulty.so" "${timed[@]}" --fail-fast
+expect 'wrong, in a suite that is timed: status' "$status" 1
+expect 'wrong, in a suite that is timed: one failed' "$(results .counts.FAIL)" 1
+gate run --module "$modules/pull_pardoned.so" "${timed[@]}"
+expect 'right though said to fail: status without it' "$status" 1
+gate run --module "$modules/pull_pardoned.so" "${timed[@]}" --fail-fast
+expect 'right though said to fail: status' "$status" 1
+expect 'right though said to fail: it is said' "$(results '.counts.XPASS > 0')" true
+
 # Right when it is checked, wrong in a round of timing, of which it is the first case with this seed.
 late=(late/plain/s0/first_only late/plain/s0/good speed "${hasty[@]}" --shuffle=6 --format json)
 gate run --module "$broken" "${late[@]}"

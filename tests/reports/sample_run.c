@@ -169,7 +169,7 @@ static const struct sample cases[] = {
     { &beta, &math, &mission, "mission", 0, KG_SKIPPED, KG_SKIP, 0, 0, NO_CUDA, NONE },
     { &beta, &ours, &mission, "mission", 0, KG_SKIPPED, KG_SKIP, 0, 0, NO_CUDA, NONE },
     { &beta, &library, &mission, "mission", 0, KG_SKIPPED, KG_SKIP, 0, 0, "libcudnn.so.9 is not here", NONE },
-    { &beta, &host, &mission, "mission", 0, KG_RAN, KG_PASS, 0.5, -0.02, "p50 500 ns, golden 500 ns", NONE },
+    { &beta, &host, &mission, "mission", 0, KG_RAN, KG_PASS, 0.5, -0.02, "p50 0.50 us, golden 0.50 us", NONE },
     { NULL, NULL, NULL, NULL, 0, KG_ABSENT, KG_LOST, 0, 0, "a golden without a case", NONE },
 };
 

@@ -298,7 +298,7 @@ static void what_the_next_run_needs(void **state)
     again("");
     PARSED("run", "a", "--bless", "--reas", "two words", "--allow-dirty", "--prune", "--reset-best",
            "--git-sha=0123456");
-    again(" --bless --reason 'two words' --allow-dirty --reset-best --git-sha 0123456");
+    again(" --bless --reason 'two words' --allow-dirty --prune --reset-best --git-sha 0123456");
     PARSED("run", "a", "--knob", "tile=4", "--knob", "name=it's", "--library-path", "a b", "--expectations", "goldens");
     again(" --knob tile=4 --knob 'name=it'\\''s' --library-path 'a b' --expectations goldens");
     PARSED("run", "--timer", "event", "--l2", "cold", "--samples", "9", "--warmup", "0", "--threshold", "2.5",

@@ -92,7 +92,7 @@ static struct kg_job_case one;
 static struct kg_arms arms;
 
 /* The candidate is build 0, the baseline build 1. */
-static void line_up(const kg_backend *its, const kg_backend *baseline)
+static void set_arms(const kg_backend *its, const kg_backend *baseline)
 {
     kg_error error = { 0 };
     one = (struct kg_job_case){ .of = case_of(1, baseline), .candidate = case_of(0, its) };
@@ -128,7 +128,7 @@ static void each_build_has_its_own_problem(void **state)
 {
     (void)state;
     kg_error error = { 0 };
-    line_up(&fast[0], &fast[1]);
+    set_arms(&fast[0], &fast[1]);
     assert_int_equal(kg_arms_case(&arms, &error), KG_OK);
     assert_int_equal(kg_arms_baseline(&arms, &error), KG_OK);
     assert_int_equal(kg_arms_anchor(&arms, &error), KG_OK);
@@ -152,7 +152,7 @@ static void an_anchor_is_not_its_own(void **state)
 {
     (void)state;
     kg_error error = { 0 };
-    line_up(&plain[0], &plain[1]);
+    set_arms(&plain[0], &plain[1]);
     assert_int_equal(kg_arms_case(&arms, &error), KG_OK);
     assert_int_equal(kg_arms_anchor(&arms, &error), KG_ENOTFOUND);
     assert_null(arms.prepared[KG_ARM_ANCHOR].backend);
@@ -165,7 +165,7 @@ static void automatic_resolves_in_each_build(void **state)
     kg_error error = { 0 };
     char text[1024] = "";
     const struct kg_policy policy = { .sets = 2 };
-    line_up(&automatic[0], &automatic[1]);
+    set_arms(&automatic[0], &automatic[1]);
     snprintf(one.backend, sizeof one.backend, "fast"); /* resolved by an earlier worker, for the candidate only */
     assert_int_equal(kg_arms_case(&arms, &error), KG_OK);
     assert_int_equal(kg_arms_baseline(&arms, &error), KG_OK);
@@ -191,7 +191,7 @@ static void builds_share_their_sets(void **state)
     const struct kg_policy policy = { .sets = SETS };
     struct kg_prepared *prepared[KG_ARMS];
     uint64_t digest = 0;
-    line_up(&fast[0], &fast[1]);
+    set_arms(&fast[0], &fast[1]);
     assert_int_equal(kg_arms_case(&arms, &error), KG_OK);
     assert_int_equal(kg_arms_baseline(&arms, &error), KG_OK);
     assert_int_equal(kg_arms_make_rings(&arms, &policy, 3, &error), KG_OK);
@@ -212,7 +212,7 @@ static void an_anchor_has_its_own(void **state)
     (void)state;
     kg_error error = { 0 };
     const struct kg_policy policy = { .sets = 3 };
-    line_up(&fast[0], &fast[1]);
+    set_arms(&fast[0], &fast[1]);
     assert_int_equal(kg_arms_case(&arms, &error), KG_OK);
     assert_int_equal(kg_arms_anchor(&arms, &error), KG_OK);
     assert_int_equal(kg_arms_make_rings(&arms, &policy, 3, &error), KG_OK);
@@ -248,7 +248,7 @@ static void who_is_first_is_drawn_for_each_set(void **state)
     context->ops = &watched;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         int n_first = 0;
-        line_up(&fast[0], &fast[1]);
+        set_arms(&fast[0], &fast[1]);
         assert_int_equal(kg_arms_case(&arms, &error), KG_OK);
         assert_int_equal(kg_arms_anchor(&arms, &error), KG_OK);
         n_handed_out = 0;
@@ -277,7 +277,7 @@ static void other_tensors_are_refused(void **state)
     (void)state;
     static const struct problem longer = { "row", 1001 };
     kg_error error = { 0 };
-    line_up(&fast[0], &fast[1]);
+    set_arms(&fast[0], &fast[1]);
     one.candidate.problem = &longer;
     assert_int_equal(kg_arms_case(&arms, &error), KG_EINVAL);
     assert_string_equal(error.text, "tensor x of op copy is not what it is in the baseline: judge by goldens");
