@@ -91,8 +91,8 @@ stale() { # stale WHAT REASON OPTION...
     expect "$what: said on the terminal" "$(grep -c '^1) .*stale: the golden' "$scratch/out" || true)" \
         "$([ -f "$file" ] && echo 1 || echo 0)" # where no golden is there, one line at the end says it of all
 }
-stale 'golden by windows, run by events' 'stale: the golden was timed by graph, warm L2, windows of ' "${hasty[@]}"
-stale 'golden of warm caches, run cold' 'this run by graph, cold L2' "${quick[@]}" --l2 cold
+stale 'golden by windows, run by events' 'stale: the golden was timed by loop of calls, warm L2, windows of ' "${hasty[@]}"
+stale 'golden of warm caches, run cold' 'this run by loop of calls, cold L2' "${quick[@]}" --l2 cold
 rm "$file"
 stale 'no golden' 'no golden on this architecture' "${quick[@]}"
 gate run "${on[@]}" speed --no-time

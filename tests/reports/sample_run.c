@@ -62,7 +62,7 @@ static const kg_suite alpha = {
     .seeds = KG_LIST(seeds),
     .anchor = &math,
     .cpu_anchor = &host,
-    .gates = { 0.06, 0.02, 0.02, 0, 1, 0.05 },
+    .gates = { .max_abs = 0.06, .mean_abs = 0.02, .bad_abs = 0.02, .bad_pct = 1, .rel_l2 = 0.05 },
     .contest = { .ours = &ours, .baseline = &library },
 };
 static const kg_suite beta = {
@@ -83,7 +83,7 @@ static const kg_suite gamma_suite = {
     .shapes = KG_TABLE(gamma_rows),
     .seeds = KG_LIST(seeds),
     .anchor = &math,
-    .gates = { 0.06, 0.02, 0.02, 0, 1, 0.05 },
+    .gates = { .max_abs = 0.06, .mean_abs = 0.02, .bad_abs = 0.02, .bad_pct = 1, .rel_l2 = 0.05 },
     .contest = { .ours = &automatic, .baseline = &library },
 };
 static const kg_suite *const suites[] = { &alpha, &beta };

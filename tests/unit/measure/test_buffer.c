@@ -262,7 +262,11 @@ static int reference(const void *problem, const kg_tensor *call, kg_error *ret_e
 }
 
 static const kg_op op = { .name = "both", .tensors = tensors, .reference_cpu = reference };
-static const kg_suite suite = { .name = "s", .op = &op, .gates = { 1, 1, 0.25, 0, 100, 1 } };
+static const kg_suite suite = {
+    .name = "s",
+    .op = &op,
+    .gates = { .max_abs = 1, .mean_abs = 1, .bad_abs = 0.25, .bad_pct = 100, .rel_l2 = 1 },
+};
 static const struct problem five = { "five", 5 }, none = { "none", 0 }, coded = { "coded", 7 },
                             codes_out = { "codes_out", 8 };
 
