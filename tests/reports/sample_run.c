@@ -71,7 +71,7 @@ static const kg_suite beta = {
     .seeds = KG_LIST(seeds),
     .anchor = &math,
     .cpu_anchor = &host,
-    .gates = { INFINITY, 0.02, 0.02, 0.01, 1, 0.05 },
+    .gates = { .max_abs = INFINITY, .mean_abs = 0.02, .bad_abs = 0.02, .bad_rel = 0.01, .bad_pct = 1, .rel_l2 = 0.05 },
 };
 /* A contest that is won: on `b` by exactly 10%, on `c` by exactly 5%, while `d` is lost and `e` was not run. */
 static const struct problem gamma_rows[] = {
