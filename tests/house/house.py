@@ -57,6 +57,7 @@ DESIGN = "docs/design.md"
 WALKS = 12, 13, 15  # the most files of the walks that DESIGN lists, in its order
 
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
+HIDDEN = re.compile(r'\s*#\s*include\b(?!\s*[<"])|\s*#\s*include.*\.cu?[">]')
 SEES = {PUBLIC: [], **{family: [PUBLIC, family, *others] for family, others in FAMILIES.items()},
         **{room: [PUBLIC, *ROOMS[:level + 1]] for level, room in enumerate(ROOMS)}}
 assert all(list(FAMILIES).index(other) < level for level, family in enumerate(FAMILIES) for other in FAMILIES[family])
@@ -82,6 +83,8 @@ def read_includes(tree, complain):
             continue
         graph[name] = {}
         for number, line in enumerate(tree.code(name), 1):
+            if HIDDEN.match(line):
+                complain(f"{name}:{number}: an include of a source file or by a macro, which hides whose it is")
             found = INCLUDE.match(line)
             target = resolve(sources, name, *found.groups()) if found else None
             if target is not None:
@@ -167,6 +170,8 @@ def plants(tree):
     yield rf"{low}:\d+: .* points up to {top}", {low: f"\n#include <{top}>\n"}
     yield rf"a cycle: .*({low} > {other} > {low}|{other} > {low} > {other})", {low: see[other], other: see[low]}
     yield rf"{low}:\d+: no file of the tree is", {low: '\n#include "base/not_there.h"\n'}
+    yield rf"{low}:\d+: an include .* by a macro", {low: f'\n#define H "{top}"\n#include H\n'}
+    yield rf"{low}:\d+: an include of a source file", {low: '\n#include "base/json.c"\n'}
     yield rf"{op}:\d+: kernels/op is not to see {low}", {op: see[low]}
     yield rf"{op}:\d+: kernels/op is not to see {fp8}", {op: see[fp8]}
     yield rf"{public}:\d+: {PUBLIC} is not to see {low}", {public: see[low]}
