@@ -20,7 +20,7 @@ static bool same_group(const struct kg_case *a, const struct kg_case *b)
 /* Whether a bless writes goldens of it. */
 static bool is_blessed(const struct kg_case *of)
 {
-    return kg_case_timed(of) && !of->backend->candidates &&
+    return kg_timed_by_tables(of->suite, of->backend) && !of->backend->candidates &&
            !(of->kind == KG_CPU && of->backend == of->suite->cpu_anchor);
 }
 

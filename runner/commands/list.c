@@ -39,7 +39,7 @@ static int print_json(const struct kg_plan *plan, kg_error *ret_error)
         kg_json_add_count(one, "seed", of->seed);
         cJSON_AddStringToObject(one, "backend", of->backend->name);
         cJSON_AddStringToObject(one, "device", of->kind == KG_CUDA ? "cuda" : "cpu");
-        cJSON_AddBoolToObject(one, "timed", kg_case_timed(of));
+        cJSON_AddBoolToObject(one, "timed", kg_timed_by_tables(of->suite, of->backend));
         cJSON_AddItemToObject(one, "problem", problem_to_json(of));
         cJSON_AddItemToArray(root, one);
     }

@@ -19,12 +19,6 @@ struct kg_case {
     struct kg_policy policy; /* the session's to resolve */
 };
 
-/* Do its tables want it timed? Suite or backend may be for correctness only. */
-static inline bool kg_case_timed(const struct kg_case *of)
-{
-    return !of->suite->time.off && !of->backend->untimed;
-}
-
 struct kg_sweep {
     const char *field;
     const char *const *values; /* as typed; each is parsed by the field's table */

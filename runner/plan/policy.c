@@ -51,7 +51,7 @@ struct kg_policy kg_policy_of(const kg_suite *suite, const kg_backend *backend, 
         .threshold_pct = threshold_of(time, kind, given->threshold_pct),
         .creep_pct = time->creep_pct > 0 ? time->creep_pct : KG_CREEP_PCT,
         .max_blocks = terms->rounds && terms->rounds < KG_MAX_ROUNDS ? terms->rounds : KG_MAX_ROUNDS,
-        .timed = !terms->no_time && !time->off && !backend->untimed,
+        .timed = !terms->no_time && kg_timed_by_tables(suite, backend),
         .against = terms->against,
         .is_cpu_anchor = cpu && backend == suite->cpu_anchor,
     };

@@ -57,6 +57,12 @@ struct kg_policy {
     const char *xfail;  /* reason of the row that says it must fail; NULL: none */
 };
 
+/* Do the tables want it timed? A suite or a backend may be for correctness only. */
+static inline bool kg_timed_by_tables(const kg_suite *suite, const kg_backend *backend)
+{
+    return !suite->time.off && !backend->untimed;
+}
+
 /* All but `xfail`, which goes by id. */
 struct kg_policy kg_policy_of(const kg_suite *suite, const kg_backend *backend, enum kg_device_kind kind,
                               const struct kg_policy_terms *terms);

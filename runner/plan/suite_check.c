@@ -131,7 +131,7 @@ static bool is_timed_in(const kg_suite *suite, const kg_backend *backend)
 {
     for (size_t i = 0; i < suite->backends.count; i++)
         if (suite->backends.items[i] == backend)
-            return !backend->untimed && !suite->time.off;
+            return kg_timed_by_tables(suite, backend);
     return false;
 }
 
