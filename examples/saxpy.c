@@ -1,12 +1,10 @@
 /* saxpy.c -- a whole module in one file: y = a x + y0. Copy it to start your own. --knob repeat=2 slows `plain`.
- *
  * Problem, op, two backends, suite, root, in that order. (clang-format would need three screens for it.) */
 /* clang-format off */
 #include "kgate.h"
 
 struct saxpy { const char *name; int64_t n; double a; };
-struct knobs { int64_t repeat; };
-enum { X, Y0, Y };
+struct knobs { int64_t repeat; }; enum { X, Y0, Y };
 
 static int tensors(const void *problem, kg_tensor ret_tensors[KG_MAX_TENSORS], int *ret_count)
 {
@@ -33,9 +31,9 @@ static int loop(const kg_backend *self, void *state, const kg_tensor *t, void *s
 static int plain(const kg_backend *self, void *state, const kg_tensor *t, void *stream, kg_error *ret_error)
 {
     const struct saxpy *p = ((const kg_call *)state)->problem;
-    int64_t repeat = ((const struct knobs *)((const kg_call *)state)->knobs)->repeat;
+    const int64_t repeat = ((const struct knobs *)((const kg_call *)state)->knobs)->repeat;
     float *x = t[X].data, *y0 = t[Y0].data, *y = t[Y].data;
-    double step = p->a / (double)repeat; /* as the anchor: a ratio cancels only what both feel alike */
+    double step = p->a / (double)repeat;
     for (int64_t r = 0; r < repeat; r++) /* each pass adds its share to the last one's result: none can be left out */
         for (int64_t i = 0; i < p->n; i++)
             y[i] = (float)((r ? y[i] : y0[i]) + step * x[i]);
@@ -52,9 +50,10 @@ static const kg_backend reference_loop = { .name = "reference_loop", .device = K
 static const struct saxpy shapes[] = { { "in_cache", 4096, 2.5 } }; /* 48 KiB: a busy neighbour core costs it least */
 static const uint64_t seeds[] = { 1 };
 static const kg_backend *const backends[] = { &plain_c, &reference_loop };
+static const kg_suite_regime regimes[] = { { "poison", NULL }, { "outliers", NULL }, { "sparse", NULL } };
 static const kg_suite suite = { .name = "saxpy", .op = &op, .shapes = KG_TABLE(shapes), .seeds = KG_LIST(seeds),
-    .backends = KG_LIST(backends), .cpu_anchor = &reference_loop,
-    .gates = { .max_abs = 1e-4, .mean_abs = 1e-5, .bad_abs = 2e-5, .bad_rel = 1e-5, .bad_pct = 0, .rel_l2 = 1e-5 } };
+    .backends = KG_LIST(backends), .cpu_anchor = &reference_loop, .regimes = KG_LIST(regimes),
+    .gates = { .max_abs = 1e-4, .mean_abs = 1e-5, .bad_abs = 2e-5, .bad_rel = 1e-5, .rel_l2 = 1e-5 } };
 static const kg_suite *const suites[] = { &suite };
 const struct kg_module kg_module = { KG_MODULE_SIZES, .name = "saxpy", .git_sha = "", .flags = "",
                                      .suites = suites, .n_suites = 1 };

@@ -140,6 +140,38 @@ typedef struct kg_fields {
     size_t count;
 } kg_fields;
 
+/* ---- regimes: what inputs are like ----------------------------------------------------------------------------- */
+
+/* A distribution of inputs besides the normal one, checked for correctness, never timed. The host has some for any op
+ * (docs/regimes.md); those of an op come before them where names are equal. All functions run on the host; where the
+ * call is one of a GPU, what they wrote is copied there, so both kinds of device see the same bits. Tensors are the
+ * op's description. */
+typedef struct kg_regime {
+    const char *name; /* letters, digits, _ and . */
+    const char *help;
+    const void *data; /* lets regimes share functions, which get it */
+
+    /* Changes inputs, which are KG_F32 in host memory and hold the normal values; `data` of outputs is NULL. What is
+     * left there is rounded to the tensors' dtypes, beyond their largest finite value to that. KG_EUNSUPPORTED: not for
+     * this problem, SKIP. NULL: they stay normal. */
+    int (*change)(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors, kg_error *ret_error);
+
+    /* Writes into the outputs, KG_F32 and NaN, each element whose right value is known without the reference, which is
+     * held to it. Inputs are KG_F32, as rounded. NULL: none is known. */
+    int (*answer)(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors, kg_error *ret_error);
+
+    /* Writes 1 into the outputs, KG_F32 and 0, at each element that must have the bits that it has on normal inputs:
+     * `change` touched nothing that counts for it. NULL: none must. */
+    int (*same)(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors, kg_error *ret_error);
+
+    void *reserved[2]; /* NULL */
+} kg_regime;
+
+typedef struct kg_regimes {
+    const kg_regime *items;
+    size_t count;
+} kg_regimes;
+
 /* ---- devices and services of the host ---------------------------------------------------------------------- */
 
 enum kg_device_kind { KG_CPU = 1, KG_CUDA };
@@ -207,6 +239,16 @@ typedef struct kg_op {
     /* The device's peak rate for the narrowest arithmetic that a right backend may use, over that for FP16; a time that
      * would need more is impossible. 2 where 8-bit products will do; NULL: 1 */
     double (*peak_ratio)(const void *problem);
+
+    kg_regimes regimes; /* its own */
+
+    /* Error scale: how far off an element of honest arithmetic may be expected, about a standard deviation of its
+     * rounding errors, never less than what the output's dtype rounds. Gets the reference's tensors, outputs written,
+     * and after them a KG_F32 one for each output, of its shape, to write. `arithmetic` is the backend's; NULL: that of
+     * the tensors' dtypes. NULL: errors are held against limits in the output's unit only. */
+    int (*error_scale_cpu)(const void *problem, const void *arithmetic, const kg_tensor *tensors, kg_error *ret_error);
+    int (*error_scale_cuda)(const void *problem, const void *arithmetic, const kg_device *device,
+                            const kg_tensor *tensors, void *stream, kg_error *ret_error);
 } kg_op;
 
 /* ---- backends: how it is computed --------------------------------------------------------------------------- */
@@ -279,13 +321,18 @@ struct kg_backend {
     void (*release)(const kg_backend *self, void *state); /* may be NULL */
 
     const kg_backend *self; /* leave it NULL; the runner's copy of this struct names the module's own */
+
+    const void *arithmetic; /* what its op's error scale shall know of it, 8-bit codes say; NULL: nothing */
+    bool varies;            /* the bits of its output may differ from call to call: atomic sums, say */
 };
 
 /* ---- suites: tables of cases -------------------------------------------------------------------------------- */
 
 /* Error of an element: e = |got - ref|. It is bad when !(e <= bad_abs + bad_rel * |ref|). A non-finite element always
- * fails. All five limits must be given; INFINITY says that a limit is not meant to hold. bad_pct and bad_rel may
- * be 0. */
+ * fails. The first six must be given; INFINITY says that a limit is not meant to hold. bad_pct and bad_rel may be 0.
+ *
+ * Limits in the output's unit are for normal inputs. In another regime `scaled` holds in their place, where the op has
+ * an error scale; where it has none they are multiplied by the largest |ref|, if that is over 1. */
 typedef struct kg_gates {
     double max_abs;  /* largest e */
     double mean_abs; /* mean of e */
@@ -293,7 +340,9 @@ typedef struct kg_gates {
     double bad_rel;
     double bad_pct;     /* per cent of bad elements allowed */
     double rel_l2;      /* ||got - ref|| / ||ref||: fails outputs that are small and wrong */
-    double reserved[4]; /* 0 */
+    double scaled;      /* largest e / error scale; 0: not held */
+    double slope;       /* |<got, ref> / <ref, ref> - 1|: a wrong factor that noise hides; 0: not held */
+    double reserved[2]; /* 0 */
 } kg_gates;
 
 enum kg_l2 { KG_L2_WARM, KG_L2_COLD };
@@ -337,6 +386,29 @@ typedef struct kg_xfails {
     size_t count;
 } kg_xfails;
 
+/* A regime, and the rows that it is for. */
+typedef struct kg_suite_regime {
+    const char *regime;
+    const char *rows; /* shell glob over rows' names; NULL: all */
+} kg_suite_regime;
+
+typedef struct kg_suite_regimes {
+    const kg_suite_regime *items;
+    size_t count;
+} kg_suite_regimes;
+
+/* A wrong answer (kgate selfcheck --gates) that the suite's gates need not see. */
+typedef struct kg_excuse {
+    const char *wrong;   /* its name: zeros, noise, … */
+    const char *pattern; /* shell glob over suite/shape/sSEED */
+    const char *reason;
+} kg_excuse;
+
+typedef struct kg_excuses {
+    const kg_excuse *items;
+    size_t count;
+} kg_excuses;
+
 /* Two backends of a suite, of one kind of device: summary.md says of each shape how many times as fast `ours` is, both
  * timed in one run, and whether the criteria of success are met (reports/success.h). No verdict hangs on it. */
 typedef struct kg_contest {
@@ -362,7 +434,9 @@ typedef struct kg_suite {
     kg_time_policy time;
     kg_xfails xfails;
     kg_contest contest;
-    const kg_backend *clean; /* of the backends: summary.md ranks the others by their cost over it. NULL: no ranking */
+    const kg_backend *clean;  /* of the backends: summary.md ranks the others by their cost over it. NULL: no ranking */
+    kg_suite_regimes regimes; /* checked with the first seed, or with each that --seed names; ids end in sSEED-REGIME */
+    kg_excuses excuses;
 } kg_suite;
 
 /* ---- the module --------------------------------------------------------------------------------------------- */

@@ -112,7 +112,7 @@ static void add_launches(cJSON *root, const struct kg_run *run)
     cJSON *launches = cJSON_AddArrayToObject(root, "launches");
     for (size_t i = 0; i < run->n_results; i++) {
         const struct kg_result *result = &run->results[i];
-        if (!result->launch.kernels && !result->launch.n_names)
+        if (!result->launch.kernels && !result->launch.n_launched)
             continue;
         cJSON *item = cJSON_CreateObject();
         cJSON_AddItemToArray(launches, item);
@@ -122,8 +122,8 @@ static void add_launches(cJSON *root, const struct kg_run *run)
         cJSON_AddNumberToObject(item, "memory_nodes", result->launch.memory_nodes);
         cJSON_AddNumberToObject(item, "other_nodes", result->launch.other_nodes);
         cJSON *kernels = cJSON_AddArrayToObject(item, "kernels");
-        for (int k = 0; k < result->launch.n_names; k++)
-            add_kernel(kernels, result->launch.names[k], kg_fact_kernel(run, result->launch.names[k]));
+        for (int k = 0; k < result->launch.n_launched; k++)
+            add_kernel(kernels, result->launch.launched[k].name, kg_fact_kernel(run, result->launch.launched[k].name));
     }
 }
 

@@ -81,10 +81,10 @@ static enum kg_met find_spills(const struct kg_run *run, const kg_suite *suite, 
         const struct kg_result *result = &run->results[i];
         if (result->of.suite != suite || result->of.backend != suite->contest.ours || !kg_fact_usable(result))
             continue;
-        if (result->launch.kernels > result->launch.n_names)
+        if (result->launch.kernels > result->launch.n_launched)
             return KG_NOT_MEASURED;
-        for (int k = 0; k < result->launch.n_names; k++) {
-            const kg_kernel *kernel = kg_fact_kernel(run, result->launch.names[k]);
+        for (int k = 0; k < result->launch.n_launched; k++) {
+            const kg_kernel *kernel = kg_fact_kernel(run, result->launch.launched[k].name);
             if (!kernel)
                 return KG_NOT_MEASURED;
             int spilled = kernel->spill_store_bytes + kernel->spill_load_bytes;

@@ -17,6 +17,7 @@
     COLUMN(text, suite, true, kg_fact_suite(result).s)                                                                 \
     COLUMN(text, shape, true, kg_fact_shape(result).s)                                                                 \
     COLUMN(count, seed, result->of.suite, result->of.seed)                                                             \
+    COLUMN(text, regime, result->of.suite, kg_fact_regime(result))                                                     \
     COLUMN(text, backend, true, kg_fact_backend(result))                                                               \
     COLUMN(text, resolved_backend, true, kg_fact_resolved(result))                                                     \
     COLUMN(text, verdict, true, kg_verdict_name(result->verdict))                                                      \
@@ -24,6 +25,8 @@
     COLUMN(real, mean_abs, result->compared, errors->mean_abs)                                                         \
     COLUMN(real, bad_pct, result->compared, errors->bad_pct)                                                           \
     COLUMN(real, rel_l2, result->compared, errors->rel_l2)                                                             \
+    COLUMN(real, scaled, result->compared, errors->max_scaled)                                                         \
+    COLUMN(real, slope, result->compared, errors->slope)                                                               \
     COLUMN(real, max_rel, result->compared, errors->max_rel)                                                           \
     COLUMN(real, bias, result->compared, errors->bias)                                                                 \
     COLUMN(count, nonfinite, result->compared, errors->nonfinite)                                                      \

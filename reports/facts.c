@@ -47,6 +47,11 @@ const char *kg_fact_backend(const struct kg_result *result)
     return slash ? slash + 1 : result->backend;
 }
 
+const char *kg_fact_regime(const struct kg_result *result)
+{
+    return result->of.regime ? result->of.regime->name : "normal";
+}
+
 const char *kg_fact_resolved(const struct kg_result *result)
 {
     return *result->backend ? result->backend : kg_fact_backend(result);
@@ -102,6 +107,8 @@ bool kg_fact_fine(const struct kg_run *run, const struct kg_result *result)
     case KG_UNSURE:
     case KG_UNGATED:
         return run->allow_undecided && !result->stopped;
+    case KG_WEAK:
+        return run->allow_weak;
     default:
         return false;
     }
@@ -243,7 +250,7 @@ void kg_fact_worst(const struct kg_result *result, char *ret_line)
     kg_tensor tensors[KG_MAX_TENSORS];
     int count = 0;
     *ret_line = '\0';
-    if (!result->compared || kg_gate_marks_all(result->marks))
+    if (!result->compared || !result->marks.repeats || kg_gate_marks_all(result->marks))
         return;
     uint64_t index = result->comparison.worst_index;
     const kg_tensor *output = NULL;
@@ -273,11 +280,21 @@ void kg_fact_figures(const struct kg_result *result, char *ret_line)
     *ret_line = '\0';
     if (!result->compared)
         return;
-    kg_text_add(ret_line, KG_LINE, "max_abs %s, mean_abs %s, bad %s%%, rel_l2 %s, max_rel %s, bias %s",
+    kg_text_add(ret_line, KG_LINE,
+                "max_abs %s, mean_abs %s, bad %s%%, rel_l2 %s, over scale %s, slope %s, max_rel %s, bias %s",
                 kg_format_number(f->max_abs).s, kg_format_number(f->mean_abs).s, kg_format_number(f->bad_pct).s,
-                kg_format_number(f->rel_l2).s, kg_format_number(f->max_rel).s, kg_format_number(f->bias).s);
+                kg_format_number(f->rel_l2).s, kg_format_number(f->max_scaled).s, kg_format("%.5f", f->slope).s,
+                kg_format_number(f->max_rel).s, kg_format_number(f->bias).s);
     kg_text_add(ret_line, KG_LINE, " of %llu elements, %llu not finite", (unsigned long long)f->count,
                 (unsigned long long)f->nonfinite);
+}
+
+void kg_fact_repeats(const struct kg_result *result, char *ret_line)
+{
+    const struct kg_repeats *r = &result->repeats;
+    *ret_line = '\0';
+    if (r->launches)
+        kg_text_add(ret_line, KG_LINE, "%d further launches, of which %d gave other bits", r->launches, r->other_bits);
 }
 
 void kg_fact_time(const struct kg_result *result, char *ret_line)

@@ -15,6 +15,7 @@ bool kg_fact_same_suite(const struct kg_result *a, const struct kg_result *b);
 const char *kg_fact_rest(const struct kg_result *result);     /* the id after suite/ */
 struct kg_text kg_fact_shape(const struct kg_result *result); /* the row's name */
 bool kg_fact_same_shape(const struct kg_result *a, const struct kg_result *b);
+const char *kg_fact_regime(const struct kg_result *result);   /* "normal" where there is none */
 const char *kg_fact_backend(const struct kg_result *result);  /* the case's own name */
 const char *kg_fact_resolved(const struct kg_result *result); /* what ran */
 const char *kg_fact_why(const struct kg_result *result);      /* reason of the verdict, else the note; "" */
@@ -49,6 +50,7 @@ typedef void kg_fact_fn(const struct kg_result *result, char *ret_line);
 kg_fact_fn kg_fact_problem; /* B=1 H=8 S=512 D=64 dtype=f16 */
 kg_fact_fn kg_fact_worst;   /* O[0,3,17,5]: got nan, expected 0.12; only where a gate does not hold */
 kg_fact_fn kg_fact_figures; /* max_abs … mean_abs … of N elements */
+kg_fact_fn kg_fact_repeats; /* 200 further launches, of which 3 gave other bits */
 kg_fact_fn kg_fact_time;    /* p50 26.0 us, p90 …, 1500 samples in 3 blocks */
 kg_fact_fn kg_fact_runs;    /* identity of what ran; */
 kg_fact_fn kg_fact_against; /* and of the baseline */

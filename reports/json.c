@@ -21,6 +21,8 @@ static void add_comparison(cJSON *record, const struct kg_result *result)
     kg_json_add_real(record, "max_rel_err", f->max_rel);
     kg_json_add_real(record, "pct_bad", f->bad_pct);
     kg_json_add_real(record, "rel_l2_err", f->rel_l2);
+    kg_json_add_real(record, "scaled_err", f->max_scaled);
+    kg_json_add_real(record, "slope", f->slope);
     kg_json_add_real(record, "bias", f->bias);
     kg_json_add_count(record, "elements", f->count);
     kg_json_add_count(record, "nonfinite", f->nonfinite);
@@ -33,7 +35,41 @@ static void add_comparison(cJSON *record, const struct kg_result *result)
     cJSON_AddBoolToObject(gates, "mean_abs_err_pass", result->marks.mean_abs);
     cJSON_AddBoolToObject(gates, "pct_bad_pass", result->marks.bad_pct);
     cJSON_AddBoolToObject(gates, "rel_l2_err_pass", result->marks.rel_l2);
+    cJSON_AddBoolToObject(gates, "scaled_err_pass", result->marks.scaled);
+    cJSON_AddBoolToObject(gates, "slope_pass", result->marks.slope);
     cJSON_AddBoolToObject(gates, "finite_pass", result->marks.finite);
+    if (!result->repeats.launches)
+        return;
+    cJSON_AddBoolToObject(gates, "repeats_pass", result->marks.repeats);
+    cJSON *repeats = cJSON_AddObjectToObject(record, "repeats");
+    cJSON_AddNumberToObject(repeats, "launches", result->repeats.launches);
+    cJSON_AddNumberToObject(repeats, "other_bits", result->repeats.other_bits);
+}
+
+/* Which wrong answers the gates pass on these inputs, whoever wrote the output. */
+static void add_strength(cJSON *record, const struct kg_result *result)
+{
+    const struct kg_strength *strength = &result->strength;
+    int applicable = 0, accepted = 0;
+    if (!strength->judged)
+        return;
+    cJSON *object = cJSON_AddObjectToObject(record, "strength"), *list = cJSON_CreateArray();
+    for (int wrong = 0; wrong < KG_WRONGS; wrong++) {
+        applicable += strength->applies >> wrong & 1;
+        if (!(strength->accepted >> wrong & 1))
+            continue;
+        accepted++;
+        cJSON *one = cJSON_CreateObject();
+        kg_json_add_text(one, "wrong", kg_wrong_names[wrong]);
+        kg_json_add_text(one, "limit", kg_limit_names[strength->remedies[wrong].limit]);
+        kg_json_add_real(one, "wanted", strength->remedies[wrong].wanted);
+        kg_json_add_real(one, "in_force", strength->remedies[wrong].in_force);
+        cJSON_AddBoolToObject(one, "excused", result->of.policy.excused >> wrong & 1);
+        cJSON_AddItemToArray(list, one);
+    }
+    cJSON_AddNumberToObject(object, "applicable", applicable);
+    cJSON_AddNumberToObject(object, "caught", applicable - accepted);
+    cJSON_AddItemToObject(object, "accepted", list);
 }
 
 static void add_limits(cJSON *record, const kg_gates *gates)
@@ -45,6 +81,8 @@ static void add_limits(cJSON *record, const kg_gates *gates)
     kg_json_add_real(limits, "bad_rel", gates->bad_rel);
     kg_json_add_real(limits, "bad_pct", gates->bad_pct);
     kg_json_add_real(limits, "rel_l2", gates->rel_l2);
+    kg_json_add_real(limits, "scaled", gates->scaled);
+    kg_json_add_real(limits, "slope", gates->slope);
 }
 
 /* `pass` is what the gates found; a case that must fail therefore has false. all_pass is the run's answer: something
@@ -66,8 +104,11 @@ static void fill_correctness(const struct kg_run *run, cJSON *root)
         cJSON_AddBoolToObject(record, "compared", result->compared);
         if (result->compared)
             add_comparison(record, result);
-        if (result->of.suite)
-            add_limits(record, &result->of.suite->gates);
+        add_strength(record, result);
+        if (result->of.suite) {
+            const kg_gates gates = kg_case_gates(&result->of, result->comparison.largest);
+            add_limits(record, &gates);
+        }
         bool pass = result->compared && result->outcome != KG_BROKEN && kg_gate_marks_all(result->marks);
         cJSON_AddBoolToObject(record, "pass", pass);
         kg_json_add_problem(record, result);
@@ -222,6 +263,7 @@ static void fill_all(const struct kg_run *run, cJSON *root)
             char digest[24];
             (void)snprintf(digest, sizeof digest, "%016" PRIx64, result->output_digest);
             add_comparison(record, result);
+            add_strength(record, result);
             kg_json_add_text(record, "output_digest", digest);
         }
         if (kg_fact_timed(result)) {

@@ -100,8 +100,10 @@ cJSON *kg_json_add_record(cJSON *array, const struct kg_result *result)
     kg_json_add_text(record, "id", result->id);
     kg_json_add_text(record, "suite", kg_fact_suite(result).s);
     kg_json_add_text(record, "shape", kg_fact_shape(result).s);
-    if (result->of.suite)
+    if (result->of.suite) {
         kg_json_add_count(record, "seed", result->of.seed);
+        kg_json_add_text(record, "regime", kg_fact_regime(result));
+    }
     kg_json_add_text(record, "backend", kg_fact_backend(result));
     kg_json_add_text(record, "resolved_backend", kg_fact_resolved(result));
     kg_json_add_text(record, "verdict", kg_verdict_name(result->verdict));

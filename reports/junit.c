@@ -100,6 +100,8 @@ static void add_case_properties(mxml_node_t *testcase, const struct kg_result *r
         add_real(properties, "mean_abs", result->comparison.mean_abs);
         add_real(properties, "bad_pct", result->comparison.bad_pct);
         add_real(properties, "rel_l2", result->comparison.rel_l2);
+        add_real(properties, "scaled", result->comparison.max_scaled);
+        add_real(properties, "slope", result->comparison.slope);
     }
     if (kg_fact_timed(result)) {
         add_real(properties, "p50_us", result->time_us.p50);
@@ -125,8 +127,8 @@ static void describe(const struct kg_run *run, const struct kg_result *result, c
         kg_fact_fn *fact;
     } facts[] = {
         { "problem", kg_fact_problem }, { "figures", kg_fact_figures }, { "worst", kg_fact_worst },
-        { "time", kg_fact_time },       { "runs", kg_fact_runs },       { "alarm", kg_fact_alarm },
-        { "noise", kg_fact_noise },
+        { "repeats", kg_fact_repeats }, { "time", kg_fact_time },       { "runs", kg_fact_runs },
+        { "alarm", kg_fact_alarm },     { "noise", kg_fact_noise },
     };
     char line[KG_LINE], clean[KG_LINE];
     (void)snprintf(ret_lines, size, "verdict: %s", kg_verdict_name(result->verdict));

@@ -36,6 +36,7 @@ struct kg_run {
     size_t n_results;
     size_t counts[KG_VERDICTS];
     int status;
+    bool allow_weak; /* --allow-undecided, but not its =new, which is of goldens */
     bool allow_undecided;
     bool bless;   /* asked for: the old goldens' verdicts on time decide nothing */
     bool blessed; /* a bless wrote goldens */

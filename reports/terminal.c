@@ -24,8 +24,8 @@ static void put_verdict(const struct kg_terminal_options *options, enum kg_verdi
 {
     enum { RED = 31, GREEN, YELLOW, CYAN = 36 };
     static const int colors[KG_VERDICTS] = {
-        [KG_PASS] = GREEN, [KG_FAST] = GREEN,    [KG_XFAIL] = GREEN,
-        [KG_SKIP] = CYAN,  [KG_UNSURE] = YELLOW, [KG_UNGATED] = YELLOW,
+        [KG_PASS] = GREEN,    [KG_FAST] = GREEN,     [KG_XFAIL] = GREEN, [KG_SKIP] = CYAN,
+        [KG_UNSURE] = YELLOW, [KG_UNGATED] = YELLOW, [KG_WEAK] = YELLOW,
     };
     if (options->color)
         fprintf(out, "\033[%dm%s\033[0m", colors[verdict] ? colors[verdict] : RED, kg_verdict_name(verdict));
@@ -88,8 +88,8 @@ static enum kind kind_of(const struct table *t, const struct kg_result *result)
         return ROWS;
     if (result->verdict == KG_SKIP)
         return SKIPS;
-    if (result->outcome == KG_DEFERRED && result->verdict == KG_PASS)
-        return SEEDS; /* right, and its time stands on another seed's row */
+    if ((result->outcome == KG_DEFERRED || result->of.regime) && result->verdict == KG_PASS)
+        return SEEDS; /* right, and its time, if it has one, stands on another seed's row */
     if (result->stopped && !result->compared)
         return UNREACHED;
     size_t count = t->many && result->verdict == KG_PASS ? KG_TERMINAL_MOST + 1 : 0;
@@ -150,9 +150,15 @@ static void put_verbose(const struct kg_result *result, FILE *out)
         const char *name;
         kg_fact_fn *fact;
     } facts[] = {
-        { "", kg_fact_problem },      { "", kg_fact_figures },      { "", kg_fact_time },
-        { "runs ", kg_fact_runs },    { "knobs ", kg_fact_knobs },  { "baseline runs ", kg_fact_against },
-        { "alarm: ", kg_fact_alarm }, { "noise: ", kg_fact_noise },
+        { "", kg_fact_problem },
+        { "", kg_fact_figures },
+        { "", kg_fact_repeats },
+        { "", kg_fact_time },
+        { "runs ", kg_fact_runs },
+        { "knobs ", kg_fact_knobs },
+        { "baseline runs ", kg_fact_against },
+        { "alarm: ", kg_fact_alarm },
+        { "noise: ", kg_fact_noise },
     };
     char line[KG_LINE];
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
@@ -210,7 +216,7 @@ static void put_line(const struct table *t, enum kind kind, const struct line *l
         snprintf(errors, sizeof errors, ", at most max %s mean %s bad %.2f%%", kg_format_error(line->max_abs).s,
                  kg_format_error(line->mean_abs).s, line->bad_pct);
     if (kind == SEEDS) {
-        fprintf(t->out, "  %zu passed on further seeds%s; timed on the first\n", line->count, errors);
+        fprintf(t->out, "  %zu passed on further seeds and regimes\n", line->count);
     } else if (kind == GROUPS) {
         fprintf(t->out, "  %s: %zu ", kg_fact_backend(line->first), line->count);
         put_verdict(t->options, line->first->verdict, t->out);

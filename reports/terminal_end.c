@@ -155,9 +155,9 @@ static void put_last_line(const struct kg_run *run, FILE *out)
         { KG_FAIL, "failed", "failed", false },   { KG_ERROR, "error", "errors", false },
         { KG_XPASS, "xpass", "xpass", false },    { KG_SLOW, "slow", "slow", false },
         { KG_UNSURE, "unsure", "unsure", false }, { KG_UNGATED, "ungated", "ungated", false },
-        { KG_LOST, "lost", "lost", false },       { KG_FAST, "fast", "fast", false },
-        { KG_XFAIL, "xfail", "xfail", false },    { KG_PASS, "passed", "passed", true },
-        { KG_SKIP, "skipped", "skipped", true },
+        { KG_LOST, "lost", "lost", false },       { KG_WEAK, "weak", "weak", false },
+        { KG_FAST, "fast", "fast", false },       { KG_XFAIL, "xfail", "xfail", false },
+        { KG_PASS, "passed", "passed", true },    { KG_SKIP, "skipped", "skipped", true },
     };
     const char *comma = "";
     fputs("kgate: ", out);

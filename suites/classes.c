@@ -15,6 +15,7 @@ static const struct chain cpu_shapes[] = {
     { "compute", .n = 1024, .terms = 512 },
     { "memory", .n = 1 << 22, .terms = 1 }, /* 32 MiB */
 };
+static const kg_suite_regime regimes[] = { { "poison", NULL }, { "sparse", "launch" }, { "outliers", "launch" } };
 static const uint64_t seeds[] = { 1 };
 static const kg_backend *const backends[] = { &chain_fma_cuda, &chain_wide };
 

@@ -10,7 +10,20 @@ extern const kg_suite cudnn_sdpa, attention_matrix, sdpa_parity, fa_s512, fp8_sd
 /* The tables of a suite that has all four, by their names. */
 #define SUITE_TABLES                                                                                                   \
     .shapes = KG_TABLE(shapes), .cpu_shapes = KG_TABLE(cpu_shapes), .seeds = KG_LIST(seeds),                           \
-    .backends = KG_LIST(backends)
+    .backends = KG_LIST(backends), .regimes = KG_LIST(regimes)
+
+/* Regimes for rows by a glob (docs/regimes.md says what each shows): those of which rows of a few tiles are enough,
+ * those that need several tiles of keys, and both. `hidden` is besides for rows with a causal mask. */
+/* clang-format off */
+#define VALUE_REGIMES(rows)                                                                                            \
+    { "poison", rows }, { "constant", rows }, { "outliers", rows }, { "large", rows }, { "tiny", rows },               \
+    { "sparse", rows }, { "ascending", rows }, { "descending", rows }, { "alternating", rows }, { "ties", rows },      \
+    { "k32", rows }, { "huge_v", rows }, { "tiny_v", rows }, { "head_scales", rows }
+#define TILE_REGIMES(rows)                                                                                             \
+    { "low", rows }, { "lowest", rows }, { "high", rows }, { "rising", rows }, { "falling", rows }, { "sink", rows },  \
+    { "winner", rows }, { "coded", rows }, { "ones", rows }, { "sixty_four", rows }, { "bottom", rows }
+#define ALL_REGIMES(rows) VALUE_REGIMES(rows), TILE_REGIMES(rows)
+/* clang-format on */
 
 /* The root of a module, which the runner finds: in a file that lists its `suites`, and includes what the build writes,
  * kg_build.h and kg_kernels.h. */

@@ -5,6 +5,7 @@
  */
 #include "op/half.h"
 #include "op/sdpa.h"
+#include "op/sdpa_error.h"
 #include "op/threads.h"
 
 #include <math.h>
@@ -171,7 +172,7 @@ static void attend_tile(const struct state *state, const struct scratch *s, cons
     int64_t D = p->D, Hkv = sdpa_kv_heads(p), Skv = sdpa_kv_length(p);
     int64_t n_queries = min64(state->knobs.tile_q, p->S - i0);
     int64_t first_key = (head / p->H * Hkv + head % p->H / (p->H / Hkv)) * Skv;
-    int64_t visible = p->causal ? min64(Skv, i0 + n_queries) : Skv; /* to the tile's last query */
+    int64_t visible = sdpa_visible_keys(p, i0 + n_queries - 1); /* to the tile's last query */
     int64_t rows = round_up(n_queries, MICRO_ROWS);
 
     load_queries(state, s, &tensors[SDPA_Q], head * p->S + i0, n_queries);
@@ -180,14 +181,14 @@ static void attend_tile(const struct state *state, const struct scratch *s, cons
         load_keys(state, s, tensors, first_key + j0, n_keys);
         multiply(rows, round_up(n_keys, MICRO_COLUMNS), D, s->q, D, s->k, state->columns, s->p, state->columns, NULL);
         for (int64_t i = 0; i < rows; i++) {
-            int64_t seen = p->causal ? min64(n_keys, i0 + i + 1 - j0) : n_keys;
+            int64_t seen = min64(n_keys, sdpa_visible_keys(p, i0 + i) - j0);
             softmax_row(s, i, s->p + i * state->columns, seen > 0 ? seen : 0, n_keys);
         }
         multiply(rows, D, n_keys, s->p, state->columns, s->v, D, s->o, D, s->rescale);
     }
     for (int64_t i = 0; i < n_queries; i++)
         half_store_row(&tensors[SDPA_O], (head * p->S + i0 + i) * D, D, s->o + i * D,
-                       visible > 0 ? 1 / s->row_sum[i] : 0);
+                       sdpa_visible_keys(p, i0 + i) > 0 ? 1 / s->row_sum[i] : 0);
 }
 
 static int launch(const kg_backend *self, void *opaque, const kg_tensor *tensors, void *stream, kg_error *ret_error)
@@ -309,5 +310,6 @@ const kg_backend cpu_flash = {
     .supports = supports,
     .prepare = prepare,
     .launch = launch,
+    .arithmetic = &sdpa_fp32_weights,
     .release = release,
 };

@@ -4,6 +4,7 @@
  */
 #include "op/cpu_rows.h"
 #include "op/half.h"
+#include "op/sdpa_error.h"
 
 #include <math.h>
 
@@ -25,7 +26,7 @@ static void attend_row(const struct sdpa *p, const kg_tensor *tensors, int64_t r
     int64_t D = p->D, Hkv = sdpa_kv_heads(p), Skv = sdpa_kv_length(p);
     int64_t i = row % p->S, h = row / p->S % p->H, b = row / p->S / p->H;
     int64_t first_key = (b * Hkv + h / sdpa_group(p)) * Skv;
-    int64_t visible = p->causal && i + 1 < Skv ? i + 1 : Skv;
+    int64_t visible = sdpa_visible_keys(p, i);
     float *sums = weights + Skv, scale = (float)sdpa_scale(p), row_max = -INFINITY, row_sum = 0;
 
     for (int64_t j = 0; j < visible; j++) {
@@ -64,5 +65,6 @@ const kg_backend cpu_math = {
     .device = KG_CPU,
     .prepare = prepare,
     .launch = launch,
+    .arithmetic = &sdpa_fp32_weights,
     .release = cpu_rows_release,
 };

@@ -22,8 +22,9 @@ struct variant {
 
 struct state {
     struct cudnn_plan plan;
-    bool causal;
-    float scale, hidden; /* every launch reads both through pointers */
+    bool causal, bottom_right;
+    float scale, hidden; /* every launch reads these through pointers */
+    int32_t keys, queries;
 };
 
 static int supports(const kg_backend *self, const kg_device *device, const void *problem, kg_error *ret_error)
@@ -33,6 +34,10 @@ static int supports(const kg_backend *self, const kg_device *device, const void 
     const enum kg_dtype dtype = sdpa_tensor_dtype(p);
     if (dtype != KG_F16 && dtype != KG_BF16)
         return kg_fail(ret_error, KG_EUNSUPPORTED, "cuDNN's fused attention takes f16 and bf16 only");
+    if (p->bottom_right && p->S > sdpa_kv_length(p))
+        return kg_fail(ret_error, KG_EUNSUPPORTED,
+                       "cuDNN's bottom-right mask is for as many keys as queries or more, not %lld and %lld",
+                       (long long)sdpa_kv_length(p), (long long)p->S);
     if (device->cc_major < 8)
         return kg_fail(ret_error, KG_EUNSUPPORTED,
                        "cuDNN's fused attention needs compute capability 8.0, this device has %d.%d", device->cc_major,
@@ -46,8 +51,8 @@ static int supports(const kg_backend *self, const kg_device *device, const void 
 static int execute(const struct state *state, const kg_tensor *tensors, const void *workspace, cudaStream_t stream,
                    kg_error *ret_error)
 {
-    int64_t ids[SDPA_TENSORS + 2];
-    const void *data[SDPA_TENSORS + 2];
+    int64_t ids[SDPA_TENSORS + 4];
+    const void *data[SDPA_TENSORS + 4];
     int count = 0;
     for (int i = 0; i < SDPA_TENSORS; i++) {
         ids[count] = cudnn_sdpa_id((enum sdpa_tensor)i);
@@ -59,7 +64,12 @@ static int execute(const struct state *state, const kg_tensor *tensors, const vo
         ids[count] = CUDNN_SDPA_HIDDEN;
         data[count++] = &state->hidden;
     }
-
+    if (state->bottom_right) {
+        ids[count] = CUDNN_SDPA_KEYS;
+        data[count++] = &state->keys;
+        ids[count] = CUDNN_SDPA_QUERIES;
+        data[count++] = &state->queries;
+    }
     return cudnn_plan_execute(&state->plan, ids, data, count, workspace, stream, ret_error);
 }
 
@@ -82,7 +92,13 @@ static size_t workspace(const kg_backend *self, const void *state)
 static struct state state_of(const kg_call *call, const struct cudnn_plan *plan)
 {
     const struct sdpa *p = call->problem;
-    return (struct state){ .plan = *plan, .causal = p->causal, .scale = (float)sdpa_scale(p), .hidden = -INFINITY };
+    return (struct state){ .plan = *plan,
+                           .causal = p->causal,
+                           .bottom_right = p->bottom_right,
+                           .scale = (float)sdpa_scale(p),
+                           .hidden = -INFINITY,
+                           .keys = (int32_t)sdpa_kv_length(p),
+                           .queries = (int32_t)p->S };
 }
 
 static void release(const kg_backend *self, void *state)

@@ -58,7 +58,10 @@ static void key_write(const kg_call *call, const struct cudnn_wanted *wanted, co
                    " d%" PRId64 " packed|%s|%s|%s|%s",
                    library->version, call->device->name, call->device->cc_major, call->device->cc_minor,
                    wanted->revision, p->B, p->H, sdpa_kv_heads(p), p->S, sdpa_kv_length(p), p->D, wanted->dtype,
-                   p->causal ? "causal" : "full", wanted->choice, pin);
+                   !p->causal        ? "full"
+                   : p->bottom_right ? "bottom-right"
+                                     : "causal",
+                   wanted->choice, pin);
 }
 
 /* With a pin that configuration, else the backend's choice; either way from the cache first. */

@@ -10,6 +10,7 @@
 #include "cudnn/cudnn_common.h"
 #include "cudnn/cudnn_fp8_graph.h"
 #include "fp8/fp8_encode.h"
+#include "op/sdpa_error.h"
 
 /* Numbers on the device that no input changes, 256 bytes apart, and one that a launch writes; then cuDNN's own
  * workspace. Not in the host's workspace, which may hold only what was staged. */
@@ -27,7 +28,9 @@ struct state {
 
 static int supports(const kg_backend *self, const kg_device *device, const void *problem, kg_error *ret_error)
 {
-    (void)self, (void)problem;
+    (void)self;
+    if (((const struct sdpa_fp8 *)problem)->attention.bottom_right)
+        return kg_fail(ret_error, KG_EUNSUPPORTED, "cudnn_fp8 knows causal masks that are aligned top-left alone");
     if (device->cc_major < 9)
         return kg_fail(ret_error, KG_EUNSUPPORTED,
                        "cuDNN's FP8 attention needs compute capability 9.0, this device has %d.%d", device->cc_major,
@@ -169,6 +172,9 @@ static int prepare(const kg_backend *self, const kg_call *call, void **ret_state
     return KG_OK;
 }
 
+/* FP8 tensor cores of sm_90 keep 14 bits of a running sum. */
+static const struct sdpa_arithmetic arithmetic = { SDPA_E4M3_TENSOR, SDPA_FP8_WEIGHTS, 0x1p-14 };
+
 const kg_backend cudnn_fp8 = {
     .name = "cudnn_fp8",
     .help = "cuDNN's attention in e4m3, the first configuration its heuristics propose",
@@ -181,4 +187,5 @@ const kg_backend cudnn_fp8 = {
     .stage = stage,
     .launch = launch,
     .release = release,
+    .arithmetic = &arithmetic,
 };

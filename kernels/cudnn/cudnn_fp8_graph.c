@@ -38,7 +38,8 @@ static void attention(struct cudnn_graph *graph, const struct sdpa *p)
     score = times(graph, score, CUDNN_FP8_Q_DESCALE, score_shape);
     score = times(graph, score, CUDNN_FP8_K_DESCALE, score_shape);
     if (p->causal)
-        score = cudnn_mask_causal(graph, score, score_shape, cudnn_scalar(graph, CUDNN_FP8_HIDDEN, CUDNN_BY_VALUE));
+        score = cudnn_mask_causal(graph, score, score_shape, cudnn_scalar(graph, CUDNN_FP8_HIDDEN, CUDNN_BY_VALUE),
+                                  (struct cudnn_lengths){ NULL, NULL });
 
     descriptor weight = cudnn_softmax(graph, score, score_shape, CUDNN_DATA_FLOAT);
     descriptor coded = cudnn_scratch(graph, e4m3, score_shape);

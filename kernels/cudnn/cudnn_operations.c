@@ -51,6 +51,11 @@ descriptor cudnn_scalar(struct cudnn_graph *graph, int64_t id, enum cudnn_place 
     return cudnn_tensor(graph, id, CUDNN_DATA_FLOAT, cudnn_packed(1, 1, 1, 1), place);
 }
 
+descriptor cudnn_integer(struct cudnn_graph *graph, int64_t id)
+{
+    return cudnn_tensor(graph, id, CUDNN_DATA_INT32, cudnn_packed(1, 1, 1, 1), CUDNN_BY_VALUE);
+}
+
 descriptor cudnn_scratch(struct cudnn_graph *graph, cudnnDataType_t type, struct cudnn_shape shape)
 {
     return cudnn_tensor(graph, graph->next_id++, type, shape, CUDNN_VIRTUAL);
@@ -144,9 +149,24 @@ static descriptor index_along(struct cudnn_graph *graph, int64_t axis, descripto
     return y;
 }
 
-descriptor cudnn_mask_causal(struct cudnn_graph *graph, descriptor score, struct cudnn_shape shape, descriptor hidden)
+/* Each index and `number`, added or subtracted. */
+static descriptor shift_index(struct cudnn_graph *graph, cudnnPointwiseMode_t mode, descriptor index, descriptor number,
+                              struct cudnn_shape shape)
+{
+    descriptor y = cudnn_scratch(graph, CUDNN_DATA_INT32, shape);
+    cudnn_pointwise(
+        graph, (struct cudnn_pointwise){ .mode = mode, .compute = CUDNN_DATA_INT32, .x = index, .b = number, .y = y });
+    return y;
+}
+
+descriptor cudnn_mask_causal(struct cudnn_graph *graph, descriptor score, struct cudnn_shape shape, descriptor hidden,
+                             struct cudnn_lengths lengths)
 {
     descriptor query = index_along(graph, 2, score, shape);
+    if (lengths.keys) {
+        query = shift_index(graph, CUDNN_POINTWISE_ADD, query, lengths.keys, shape);
+        query = shift_index(graph, CUDNN_POINTWISE_SUB, query, lengths.queries, shape);
+    }
     descriptor key = index_along(graph, 3, score, shape);
     descriptor seen = cudnn_scratch(graph, CUDNN_DATA_BOOLEAN, shape);
     cudnn_pointwise(

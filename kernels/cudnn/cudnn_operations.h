@@ -32,6 +32,9 @@ cudnnBackendDescriptor_t cudnn_tensor(struct cudnn_graph *graph, int64_t id, cud
 /* One FP32 number, [1, 1, 1, 1]. */
 cudnnBackendDescriptor_t cudnn_scalar(struct cudnn_graph *graph, int64_t id, enum cudnn_place place);
 
+/* One INT32 number by value. */
+cudnnBackendDescriptor_t cudnn_integer(struct cudnn_graph *graph, int64_t id);
+
 /* A virtual tensor: it lives inside the kernel. */
 cudnnBackendDescriptor_t cudnn_scratch(struct cudnn_graph *graph, cudnnDataType_t type, struct cudnn_shape shape);
 
@@ -57,9 +60,16 @@ cudnnBackendDescriptor_t cudnn_map(struct cudnn_graph *graph, cudnnPointwiseMode
 void cudnn_reduce(struct cudnn_graph *graph, cudnnReduceTensorOp_t operator, cudnnBackendDescriptor_t x,
                   cudnnBackendDescriptor_t y);
 
-/* Query i sees keys j <= i; the other scores become `hidden`, a scalar. Returns the next score tensor. */
+/* By-value INT32 numbers; both NULL: not given. */
+struct cudnn_lengths {
+    cudnnBackendDescriptor_t keys, queries;
+};
+
+/* Query i sees keys j <= i, or given the lengths j <= i + keys - queries; the other scores become `hidden`, a scalar.
+ * Returns the next score tensor. */
 cudnnBackendDescriptor_t cudnn_mask_causal(struct cudnn_graph *graph, cudnnBackendDescriptor_t score,
-                                           struct cudnn_shape shape, cudnnBackendDescriptor_t hidden);
+                                           struct cudnn_shape shape, cudnnBackendDescriptor_t hidden,
+                                           struct cudnn_lengths lengths);
 
 /* Over the keys of scores [B, H, S, Skv]. Returns probabilities, rounded to `type`. */
 cudnnBackendDescriptor_t cudnn_softmax(struct cudnn_graph *graph, cudnnBackendDescriptor_t score,

@@ -21,8 +21,14 @@ static void attention(struct cudnn_graph *graph, const struct sdpa *p)
     cudnn_matmul(graph, q, k, product);
     score = cudnn_map(graph, CUDNN_POINTWISE_MUL, product, cudnn_scalar(graph, CUDNN_SDPA_SCALE, CUDNN_BY_VALUE),
                       score_shape);
-    if (p->causal)
-        score = cudnn_mask_causal(graph, score, score_shape, cudnn_scalar(graph, CUDNN_SDPA_HIDDEN, CUDNN_BY_VALUE));
+    if (p->causal) {
+        struct cudnn_lengths lengths = { NULL, NULL };
+        if (p->bottom_right)
+            lengths = (struct cudnn_lengths){ .keys = cudnn_integer(graph, CUDNN_SDPA_KEYS),
+                                              .queries = cudnn_integer(graph, CUDNN_SDPA_QUERIES) };
+        score = cudnn_mask_causal(graph, score, score_shape, cudnn_scalar(graph, CUDNN_SDPA_HIDDEN, CUDNN_BY_VALUE),
+                                  lengths);
+    }
     /* The probabilities are rounded to the dtype of the inputs, as the second matmul needs them. */
     cudnn_matmul(graph, cudnn_softmax(graph, score, score_shape, type), v, o);
 }

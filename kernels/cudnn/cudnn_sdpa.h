@@ -13,6 +13,8 @@ enum cudnn_sdpa_id {
     CUDNN_SDPA_SCALE = SDPA_TENSORS + 1,
     CUDNN_SDPA_HIDDEN, /* what a hidden score becomes, minus infinity; in causal graphs only */
     CUDNN_SDPA_FIRST_VIRTUAL,
+    CUDNN_SDPA_KEYS = 1000, /* Skv and S, integers in host memory, in graphs with a bottom-right mask only */
+    CUDNN_SDPA_QUERIES,
 };
 
 static inline int64_t cudnn_sdpa_id(enum sdpa_tensor tensor)

@@ -6,6 +6,8 @@
  */
 #include "fp8/cpu_fp8.h"
 
+#include "op/sdpa_error.h"
+
 struct state {
     struct cpu_rows rows;
     float o_scale;
@@ -72,7 +74,7 @@ static void attend_row(const struct state *state, const kg_tensor *tensors, int6
     const int64_t D = p->D, Hkv = sdpa_kv_heads(p), Skv = sdpa_kv_length(p);
     const int64_t i = row % p->S, h = row / p->S % p->H, b = row / p->S / p->H;
     const int64_t first = (b * Hkv + h / sdpa_group(p)) * Skv * D; /* of the head's keys */
-    const int64_t visible = p->causal && i + 1 < Skv ? i + 1 : Skv;
+    const int64_t visible = sdpa_visible_keys(p, i);
     const uint8_t *v = sdpa_fp8_codes(layout, tensors, SDPA_V) + first;
     const float scale =
         (float)sdpa_scale(p) * *sdpa_fp8_descale(layout, tensors, SDPA_Q) * *sdpa_fp8_descale(layout, tensors, SDPA_K);
@@ -89,7 +91,8 @@ static void attend_row(const struct state *state, const kg_tensor *tensors, int6
         for (int64_t d = 0; d < D; d++)
             sums[d] += coded * state->values[v[j * D + d]];
     }
-    const float factor = state->o_scale * *sdpa_fp8_descale(layout, tensors, SDPA_V) / (SDPA_FP8_S_SCALE * row_sum);
+    const float unscaled = state->o_scale * *sdpa_fp8_descale(layout, tensors, SDPA_V) / SDPA_FP8_S_SCALE;
+    const float factor = visible > 0 ? unscaled / row_sum : 0;
     uint8_t *o = (uint8_t *)tensors[SDPA_O].data + row * D;
     for (int64_t d = 0; d < D; d++)
         o[d] = fp8_e4m3_code(sums[d] * factor);
@@ -107,6 +110,8 @@ int cpu_fp8_launch(const kg_backend *self, void *opaque, const kg_tensor *tensor
     return KG_OK;
 }
 
+static const struct sdpa_arithmetic arithmetic = { SDPA_E4M3_TENSOR, SDPA_FP8_WEIGHTS, SDPA_FP32_SUMS };
+
 const kg_backend cpu_fp8 = {
     .name = "cpu_fp8",
     .help = "plain loops over e4m3 codes with a scale a tensor; never timed",
@@ -117,4 +122,5 @@ const kg_backend cpu_fp8 = {
     .stage = cpu_fp8_stage,
     .launch = cpu_fp8_launch,
     .release = cpu_rows_release,
+    .arithmetic = &arithmetic,
 };

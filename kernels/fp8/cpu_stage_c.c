@@ -5,6 +5,7 @@
  */
 #include "fp8/cpu_fp8.h"
 #include "fp8/fp8_layout.h"
+#include "op/sdpa_error.h"
 
 struct state {
     struct cpu_rows rows;
@@ -108,10 +109,12 @@ const kg_backend cpu_stage_c = { .name = "cpu_stage_c",
                                  .help = "plain loops over linear 8-bit codes; never timed",
                                  .data = &linear,
                                  .toggles = "code=linear",
+                                 .arithmetic = &sdpa_linear_codes,
                                  CPU_STAGE_C_BACKEND };
 
 const kg_backend cpu_stage_c_e4m3 = { .name = "cpu_stage_c_e4m3",
                                       .help = "plain loops over e4m3 codes; never timed",
                                       .data = &e4m3,
                                       .toggles = "code=e4m3",
+                                      .arithmetic = &sdpa_e4m3_codes,
                                       CPU_STAGE_C_BACKEND };

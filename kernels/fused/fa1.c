@@ -19,6 +19,8 @@ static int supports(const kg_backend *self, const kg_device *device, const void 
         return kg_fail(ret_error, KG_EUNSUPPORTED, "fa1 takes f16 and bf16");
     if (sdpa->D != 64 && sdpa->D != 128)
         return kg_fail(ret_error, KG_EUNSUPPORTED, "fa1 is compiled for D 64 and 128, here %lld", (long long)sdpa->D);
+    if (sdpa->bottom_right)
+        return kg_fail(ret_error, KG_EUNSUPPORTED, "fa1 knows causal masks that are aligned top-left alone");
     if (sdpa->B * sdpa->H * tile_count(sdpa) > INT_MAX)
         return kg_fail(ret_error, KG_EUNSUPPORTED, "fa1 takes fewer than 2^31 tiles");
     return sdpa_cuda_supports(self, device, ret_error);

@@ -20,6 +20,8 @@ static int supports(const kg_backend *self, const kg_device *device, const void 
     const struct sdpa *sdpa = problem;
     if (sdpa->dtype != KG_F16 || sdpa->D != FA_V3_D)
         return kg_fail(ret_error, KG_EUNSUPPORTED, "%s takes f16 with D %d", self->name, FA_V3_D);
+    if (sdpa->bottom_right)
+        return kg_fail(ret_error, KG_EUNSUPPORTED, "%s knows causal masks that are aligned top-left alone", self->name);
     if (sdpa->S > variant->length_max || sdpa_kv_length(sdpa) > variant->length_max)
         return kg_fail(ret_error, KG_EUNSUPPORTED, "%s takes at most %d queries and keys", self->name,
                        variant->length_max);

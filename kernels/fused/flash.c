@@ -88,7 +88,7 @@ static int prepare(const kg_backend *self, const kg_call *call, void **ret_state
         .group = (int)sdpa_group(problem),
         .tiles = (int)((problem->S + found.rows - 1) / found.rows),
         .head_chunk = head_chunk(problem, call->device),
-        .causal = problem->causal,
+        .first_keys = (int)sdpa_first_keys(problem),
         .scale_log2 = sdpa_scale_log2(problem),
     };
     const struct sdpa_cuda_kernel kernel = { .function = found.function,

@@ -250,7 +250,7 @@ template <typename TILE>
 __device__ __forceinline__ void mask(float (&s)[TILE::STRIPS][TILE::COLS / 8][4], const flash_args &args, int row,
                                      int column)
 {
-    const int left = args.Skv - column, seen = args.causal ? row + 1 - column : args.Skv; /* keys, of that row */
+    const int left = args.Skv - column, seen = args.first_keys + row - column; /* keys, of that row */
 #pragma unroll
     for (int strip = 0; strip < TILE::STRIPS; strip++)
 #pragma unroll
@@ -313,8 +313,10 @@ __device__ __forceinline__ void raise_max(flash_rows<TILE> &rows, const float (&
     for (int strip = 0; strip < TILE::STRIPS; strip++)
 #pragma unroll
         for (int half = 0; half < 2; half++) {
-            float raised = fmaxf(quad_max(row_max[strip][half]), rows.row_max[strip][half]);
-            float rescale = power_of_two(rows.row_max[strip][half] - raised);
+            /* a row goes by its own scores: the bits of its output depend on no other row of the warp */
+            const float max = quad_max(row_max[strip][half]), lag = rows.row_max[strip][half];
+            const float raised = max > lag + SLACK ? max : lag;
+            float rescale = power_of_two(lag - raised);
             rows.row_max[strip][half] = raised;
             rows.row_sum[strip][half] *= rescale;
 #pragma unroll
@@ -401,6 +403,19 @@ template <typename TILE> __device__ __forceinline__ void join_groups(flash_rows<
     }
 }
 
+/* Ends when group 0 has the whole of its rows. Where no row sees a key no step has waited for the copies, and rows are
+ * written to where they land. */
+template <typename TILE>
+__device__ __forceinline__ void end_steps(flash_rows<TILE> &rows, float *shared, int group, int steps)
+{
+    if (steps <= 0) {
+        copies_wait();
+        __syncthreads();
+    }
+    if (TILE::GROUPS > 1)
+        join_groups<TILE>(rows, shared, group);
+}
+
 /* o[first .. first + strips * 16, :] = rows / row_sum, through the warp's own rows of Q in shared memory, so that
  * global memory gets whole rows. */
 template <typename T, typename TILE>
@@ -449,9 +464,9 @@ __global__ void __launch_bounds__(TILE::THREADS, TILE::BLOCKS) flash_kernel(cons
     const int warp = warp_of_block % TILE::WARPS, group = warp_of_block / TILE::WARPS;
     int head;
     const int block_row = find_work(args, &head) * TILE::ROWS, warp_row = block_row + warp * TILE::STRIPS * 16;
-    const int block_keys = args.causal ? min(args.Skv, block_row + TILE::ROWS) : args.Skv;
-    const int warp_keys = args.causal ? min(args.Skv, warp_row + TILE::STRIPS * 16) : args.Skv; /* seen by any row */
-    const int warp_clear = args.causal ? min(args.Skv, warp_row + 1) : args.Skv;                /* seen by every row */
+    const int block_keys = min(args.Skv, args.first_keys + block_row + TILE::ROWS - 1);
+    const int warp_keys = min(args.Skv, args.first_keys + warp_row + TILE::STRIPS * 16 - 1); /* seen by any row */
+    const int warp_clear = min(args.Skv, args.first_keys + warp_row);                        /* seen by every row */
     const int steps = (block_keys + TILE::KEYS - 1) / TILE::KEYS;
 
     /* seek to q[b, h, 0, :] and o[b, h, 0, :], to k[b, h / group, 0, :] and v[b, h / group, 0, :] */
@@ -474,13 +489,12 @@ __global__ void __launch_bounds__(TILE::THREADS, TILE::BLOCKS) flash_kernel(cons
         const uint32_t stage = stages + (step & 1) * TILE::STAGE_BYTES;
         float s[TILE::STRIPS][TILE::COLS / 8][4];
         scores_qk<T, TILE>(s, q_kept, forget_origin(q_address), stage + forget_origin(k_lane));
-        if (first_key + TILE::COLS > warp_clear)
-            mask<TILE>(s, args, warp_row + lane / 4, first_key + lane % 4 * 2);
+        if (first_key + TILE::COLS > warp_clear) /* the lane anew: kept through the steps it makes tile 64 spill */
+            mask<TILE>(s, args, warp_row + forget_origin(lane) / 4, first_key + lane % 4 * 2);
         raise_max<TILE>(rows, s, args.scale_log2);
         output_pv<T, TILE>(rows, s, stage + forget_origin(v_lane), args.scale_log2);
     }
-    if (TILE::GROUPS > 1)
-        join_groups<TILE>(rows, (float *)(shared + TILE::Q_BYTES), group);
+    end_steps<TILE>(rows, (float *)(shared + TILE::Q_BYTES), group, steps);
     if (group == 0)
         store<T, TILE>(rows, shared + warp * TILE::STRIPS * 16 * TILE::PITCH,
                        (char *)args.o + q_offset + (int64_t)warp_row * TILE::ROW_BYTES, args.S - warp_row);

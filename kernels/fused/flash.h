@@ -23,7 +23,7 @@ struct flash_args {
     int group;      /* query heads for each key head */
     int tiles;      /* row tiles of one head */
     int head_chunk; /* heads whose tiles are interleaved, so that their keys and values stay in the last-level cache */
-    bool causal;
+    int first_keys; /* that query 0 sees, and each query after it one more; may be negative */
     float scale_log2; /* scale * log2(e): the softmax works in powers of two */
 };
 

@@ -240,7 +240,7 @@ static int launch(const kg_backend *self, void *state, const kg_tensor *tensors,
         .pitch = math->pitch,
         .S = (int)problem->S,
         .Skv = (int)sdpa_kv_length(problem),
-        .causal = problem->causal,
+        .first_keys = (int)sdpa_first_keys(problem),
         .scale_log2 = sdpa_scale_log2(problem),
     };
     cudaError_t launched = (cudaError_t)softmax_launch(&softmax, (int)sdpa_tensor_dtype(problem), stream);

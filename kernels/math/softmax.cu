@@ -52,14 +52,16 @@ __device__ __forceinline__ void store4(__nv_bfloat16 *p, float4 x)
     ((__nv_bfloat162 *)p)[1] = __floats2bfloat162_rn(x.z, x.w);
 }
 
-/* Four scaled scores from column on, -inf where hidden. */
+/* Four scaled scores from column on, -inf where hidden. Rounded by themselves: contracted with the maximum that is
+ * taken off them, in one of the two passes alone, a score past 2^21 would weigh up to a fifth more than its sum says.
+ */
 __device__ __forceinline__ float4 load4(const float *scores, int column, int visible, float scale)
 {
     float4 x = *(const float4 *)(scores + column);
-    x.x = column + 0 < visible ? x.x * scale : -CUDART_INF_F;
-    x.y = column + 1 < visible ? x.y * scale : -CUDART_INF_F;
-    x.z = column + 2 < visible ? x.z * scale : -CUDART_INF_F;
-    x.w = column + 3 < visible ? x.w * scale : -CUDART_INF_F;
+    x.x = column + 0 < visible ? __fmul_rn(x.x, scale) : -CUDART_INF_F;
+    x.y = column + 1 < visible ? __fmul_rn(x.y, scale) : -CUDART_INF_F;
+    x.z = column + 2 < visible ? __fmul_rn(x.z, scale) : -CUDART_INF_F;
+    x.w = column + 3 < visible ? __fmul_rn(x.w, scale) : -CUDART_INF_F;
     return x;
 }
 
@@ -70,7 +72,7 @@ __global__ void __launch_bounds__(THREADS *ROWS) softmax_kernel(const softmax_ar
     if (r >= args.rows)
         return;
     int first = threadIdx.x % THREADS * 4;
-    int visible = args.causal ? min(args.Skv, (int)(r % args.S) + 1) : args.Skv;
+    int visible = min(args.Skv, args.first_keys + (int)(r % args.S));
 
     /* seek to scores[r, :] and p[r, :] */
     const float *scores = args.scores + r * args.pitch;

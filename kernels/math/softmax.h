@@ -2,7 +2,6 @@
 #ifndef SOFTMAX_H
 #define SOFTMAX_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -13,9 +12,9 @@ struct softmax_args {
     const float *scores; /* [rows, pitch], unscaled */
     void *p;             /* [rows, pitch] of the dtype given at launch */
     int64_t rows;
-    int64_t pitch; /* a multiple of 8, at least Skv; what lies beyond Skv is read and written, never meant */
-    int S, Skv;    /* row r is query r % S */
-    bool causal;
+    int64_t pitch;    /* a multiple of 8, at least Skv; what lies beyond Skv is read and written, never meant */
+    int S, Skv;       /* row r is query r % S */
+    int first_keys;   /* that query 0 sees, and each query after it one more; may be negative */
     float scale_log2; /* scale * log2(e) */
 };
 

@@ -49,13 +49,10 @@ float sdpa_scale_log2(const struct sdpa *p)
 
 double sdpa_visible_pairs(const struct sdpa *p)
 {
-    double S = (double)p->S, Skv = (double)sdpa_kv_length(p);
-    double pairs = S * Skv;
-    if (p->causal) {
-        double sloped = fmin(S, Skv); /* rows 0, 1, 2, … see 1, 2, 3, … keys, until there are no more keys */
-        pairs = sloped * (sloped + 1) / 2 + (S - sloped) * Skv;
-    }
-    return (double)(p->B * p->H) * pairs;
+    /* Some rows see `first`, one more, …, `last` keys; before them are rows that see none, or after them as many. */
+    const double first = (double)sdpa_visible_keys(p, 0), last = (double)sdpa_visible_keys(p, p->S - 1);
+    const double sloped = last - first + 1, others = (double)p->S - sloped;
+    return (double)(p->B * p->H) * (sloped * (first + last) / 2 + others * (first > 0 ? last : 0));
 }
 
 static int check(const void *problem, kg_error *ret_error)
@@ -66,6 +63,8 @@ static int check(const void *problem, kg_error *ret_error)
     if (p->H % sdpa_kv_heads(p) != 0)
         return kg_fail(ret_error, KG_EINVAL, "H is %lld, not divisible by Hkv = %lld", (long long)p->H,
                        (long long)sdpa_kv_heads(p));
+    if (p->bottom_right && !p->causal)
+        return kg_fail(ret_error, KG_EINVAL, "bottom_right is said of causal masks, and this problem has none");
     if (query_rows(p) * p->D > tensor_count_max || key_rows(p) * p->D > tensor_count_max)
         return kg_fail(ret_error, KG_EINVAL, "a tensor would have more than %lld elements",
                        (long long)tensor_count_max);
@@ -123,5 +122,5 @@ const kg_op sdpa_forward = {
     .name = "sdpa_forward",
     .help = "scaled dot-product attention, forward",
     .problem_size = sizeof(struct sdpa),
-    SDPA_OP,
+    SDPA_OP(sdpa_error_scale_cpu, sdpa_error_scale_cuda),
 };

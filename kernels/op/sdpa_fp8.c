@@ -1,8 +1,11 @@
 /* sdpa_fp8.c -- the op sdpa_fp8_forward: fields, tensors, and what one call costs. The semantics stand in sdpa_fp8.h.
  *
- * References, FLOPs and queries are those of sdpa_forward: they read the struct sdpa that comes first, but its dtype.
+ * References, error scale, FLOPs and queries are those of sdpa_forward: they read the struct sdpa that comes first, but
+ * its dtype.
  */
 #include "op/sdpa_fp8.h"
+
+#include <string.h>
 
 #define FIELD(member, kind, low, high, text)                                                                           \
     {                                                                                                                  \
@@ -78,9 +81,33 @@ static double peak_ratio(const void *problem)
     return 2;
 }
 
+/* The reference's output is FP32; its error scale is that of e4m3. */
+static void give_unit(const void *problem, const kg_tensor *tensors, kg_tensor ret_tensors[SDPA_ERROR + 1])
+{
+    memcpy(ret_tensors, tensors, (SDPA_ERROR + 1) * sizeof *tensors);
+    ret_tensors[SDPA_O].unit = 1 / ((const struct sdpa_fp8 *)problem)->o_scale;
+}
+
+static int error_scale_cpu(const void *problem, const void *arithmetic, const kg_tensor *tensors, kg_error *ret_error)
+{
+    kg_tensor own[SDPA_ERROR + 1];
+    give_unit(problem, tensors, own);
+    return sdpa_error_scale_cpu(problem, arithmetic, own, ret_error);
+}
+
+#ifdef KG_WITH_CUDA
+static int error_scale_cuda(const void *problem, const void *arithmetic, const kg_device *device,
+                            const kg_tensor *tensors, void *stream, kg_error *ret_error)
+{
+    kg_tensor own[SDPA_ERROR + 1];
+    give_unit(problem, tensors, own);
+    return sdpa_error_scale_cuda(problem, arithmetic, device, own, stream, ret_error);
+}
+#endif
+
 const kg_op sdpa_fp8_forward = {
     .name = "sdpa_fp8_forward",
     .help = "scaled dot-product attention, forward, in e4m3 with a scale a tensor",
     .problem_size = sizeof(struct sdpa_fp8),
-    SDPA_OP,
+    SDPA_OP(error_scale_cpu, error_scale_cuda),
 };

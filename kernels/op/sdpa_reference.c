@@ -21,7 +21,7 @@ static void reference_row(const struct sdpa *p, const kg_tensor *tensors, int64_
     int64_t D = p->D, Hkv = sdpa_kv_heads(p), Skv = sdpa_kv_length(p);
     int64_t i = row % p->S, h = row / p->S % p->H, b = row / p->S / p->H;
     int64_t first_key = (b * Hkv + h / (p->H / Hkv)) * Skv;
-    int64_t visible = p->causal && i + 1 < Skv ? i + 1 : Skv;
+    int64_t visible = sdpa_visible_keys(p, i);
 
     double row_max = -INFINITY;
     for (int64_t j = 0; j < visible; j++) {

@@ -121,6 +121,12 @@ KG_BOTH float kg_float_from_e4m3(uint8_t byte)
     return sign ? -value : value;
 }
 
+/* Memory painted with a pattern holds its bytes by address, the lowest at multiples of 4. */
+KG_BOTH uint8_t kg_pattern_byte(uint32_t pattern, uintptr_t address)
+{
+    return (uint8_t)(pattern >> 8 * (address & 3));
+}
+
 /* Summand of a digest: word `index` of the data, eight bytes, the last one padded with zeros. */
 KG_BOTH uint64_t kg_digest_word(uint64_t word, uint64_t index)
 {

@@ -8,9 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "base/text.h"
 
-#define MAX_WORDS 8 /* of a KG_IS_COUNTS */
+#define MAX_WORDS 8      /* of a KG_IS_COUNTS */
+#define MIN_KEY_DIGITS 8 /* of an entry */
+#define MAX_KEY_DIGITS 16
 
 /* The counts as a record: a member for each word. */
 static struct kg_record counts_of(const struct kg_member *member, struct kg_member rows[MAX_WORDS])
@@ -22,7 +25,24 @@ static struct kg_record counts_of(const struct kg_member *member, struct kg_memb
     return (struct kg_record){ rows, member->n_words };
 }
 
+bool kg_record_has_table(const struct kg_record *record, const char *table)
+{
+    bool found = false;
+    for (size_t i = 0; i < record->n_members && !found; i++) {
+        const struct kg_member *member = &record->members[i];
+        found = (member->table && !strcmp(member->table, table)) ||
+                (member->record && kg_record_has_table(member->record, table));
+    }
+    return found;
+}
+
 /* ---- reading --------------------------------------------------------------------------------------------------- */
+
+/* What a member is read by besides its object. */
+struct source {
+    const cJSON *tables;
+    int schema;
+};
 
 static bool is_known(const struct kg_record *record, int schema, const char *name)
 {
@@ -155,28 +175,41 @@ static int read_list(const struct kg_member *member, const cJSON *object, double
     return KG_OK;
 }
 
-static int read_member(const struct kg_member *member, const cJSON *object, int schema, char *ret_record,
+static int read_member(const struct kg_member *member, const cJSON *object, struct source from, char *ret_record,
                        kg_error *ret_error);
 
-static int read_object(const struct kg_record *record, const cJSON *object, int schema, const char *within,
+static int read_object(const struct kg_record *record, const cJSON *object, struct source from, const char *within,
                        void *ret_record, kg_error *ret_error)
 {
     kg_error why = { 0 };
     if (!cJSON_IsObject(object))
         return *within ? kg_fail(ret_error, KG_EINVAL, "member '%s' is missing or not an object", within)
                        : kg_fail(ret_error, KG_EINVAL, "not an object");
-    int status = refuse_unknown(record, object, schema, within, ret_error);
+    int status = refuse_unknown(record, object, from.schema, within, ret_error);
     if (status)
         return status;
     for (size_t i = 0; i < record->n_members && !status; i++)
-        if (record->members[i].since <= schema && is_expected(record, &record->members[i], object))
-            status = read_member(&record->members[i], object, schema, ret_record, &why);
+        if (record->members[i].since <= from.schema && is_expected(record, &record->members[i], object))
+            status = read_member(&record->members[i], object, from, ret_record, &why);
     if (status && *within)
         return kg_fail(ret_error, status, "in '%s': %.400s", within, why.text);
     return status ? kg_fail(ret_error, status, "%s", why.text) : KG_OK;
 }
 
-static int read_member(const struct kg_member *member, const cJSON *object, int schema, char *ret_record,
+static int read_entry(const struct kg_member *member, const cJSON *key, struct source from, void *ret_record,
+                      kg_error *ret_error)
+{
+    if (!cJSON_IsString(key))
+        return kg_fail(ret_error, KG_EINVAL, "member '%s' is missing or not a string", member->name);
+    const cJSON *table = cJSON_GetObjectItemCaseSensitive(from.tables, member->table);
+    const cJSON *entry = cJSON_GetObjectItemCaseSensitive(table, key->valuestring);
+    if (!entry)
+        return kg_fail(ret_error, KG_EINVAL, "member '%s' is '%.40s', which is not in '%s'", member->name,
+                       key->valuestring, member->table);
+    return read_object(member->record, entry, from, member->name, ret_record, ret_error);
+}
+
+static int read_member(const struct kg_member *member, const cJSON *object, struct source from, char *ret_record,
                        kg_error *ret_error)
 {
     void *field = ret_record + member->offset;
@@ -206,17 +239,25 @@ static int read_member(const struct kg_member *member, const cJSON *object, int 
         return read_list(member, object, field, (int *)(void *)(ret_record + member->count), ret_error);
     case KG_IS_COUNTS:
         counts = counts_of(member, rows);
-        return read_object(&counts, inner, schema, member->name, field, ret_error);
+        return read_object(&counts, inner, from, member->name, field, ret_error);
     case KG_IS_RECORD:
-        return read_object(member->record, inner, schema, member->name, field, ret_error);
+        return read_object(member->record, inner, from, member->name, field, ret_error);
+    case KG_IS_ENTRY:
+        return read_entry(member, inner, from, field, ret_error);
     }
     return KG_EINVAL;
+}
+
+int kg_record_read_with(const struct kg_record *record, const cJSON *object, const cJSON *tables, int schema,
+                        void *ret_record, kg_error *ret_error)
+{
+    return read_object(record, object, (struct source){ tables, schema }, "", ret_record, ret_error);
 }
 
 int kg_record_read(const struct kg_record *record, const cJSON *object, int schema, void *ret_record,
                    kg_error *ret_error)
 {
-    return read_object(record, object, schema, "", ret_record, ret_error);
+    return kg_record_read_with(record, object, NULL, schema, ret_record, ret_error);
 }
 
 void kg_record_take(const struct kg_record *record, const cJSON *object, void *ret_record)
@@ -230,7 +271,7 @@ void kg_record_take(const struct kg_record *record, const cJSON *object, void *r
         else if (member->type == KG_IS_TEXT && cJSON_IsString(item))
             (void)snprintf(field, member->size, "%s", item->valuestring);
         else if (member->type != KG_IS_TEXT && member->type != KG_IS_NAME)
-            (void)read_member(member, object, 0, ret_record, NULL);
+            (void)read_member(member, object, (struct source){ NULL, 0 }, ret_record, NULL);
     }
 }
 
@@ -247,7 +288,7 @@ int kg_record_schema(const cJSON *object, int oldest, int newest, int *ret_schem
             return KG_OK;
         }
     if (oldest < newest)
-        (void)snprintf(older, sizeof older, "%d and ", oldest);
+        (void)snprintf(older, sizeof older, "%d %s ", oldest, newest - oldest > 1 ? "to" : "and");
     return kg_fail(ret_error, KG_EINVAL, "schema %g, this kgate reads %s%d", schema, older, newest);
 }
 
@@ -296,16 +337,52 @@ static cJSON *bits_to_json(uint64_t bits)
     return cJSON_CreateString(text);
 }
 
-static cJSON *record_to_json(const struct kg_record *record, const void *from)
+static cJSON *record_to_json(const struct kg_record *record, cJSON *tables, const void *from)
 {
     cJSON *object = cJSON_CreateObject();
-    if (object && kg_record_add(object, record, from))
+    if (object && kg_record_add_with(object, record, tables, from))
         return object;
     cJSON_Delete(object);
     return NULL;
 }
 
-static cJSON *to_json(const struct kg_member *member, const char *from)
+static void hash_text(const char *text, char ret_digits[MAX_KEY_DIGITS + 1])
+{
+    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a, mixed so that its first digits are as good as all of them */
+    for (const char *c = text; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
+    (void)snprintf(ret_digits, MAX_KEY_DIGITS + 1, "%016" PRIx64, kg_mix64(hash));
+}
+
+/* The key of the text in the table, where it is put unless it stands there. NULL: no memory. */
+static cJSON *enter(cJSON *tables, const char *name, const char *text)
+{
+    char digits[MAX_KEY_DIGITS + 1], key[MAX_KEY_DIGITS + 1];
+    cJSON *table = cJSON_GetObjectItemCaseSensitive(tables, name);
+    if (!table)
+        table = cJSON_AddObjectToObject(tables, name);
+    hash_text(text, digits);
+    for (int length = MIN_KEY_DIGITS; table && length <= MAX_KEY_DIGITS; length++) {
+        (void)snprintf(key, sizeof key, "%.*s", length, digits);
+        const cJSON *there = cJSON_GetObjectItemCaseSensitive(table, key);
+        if (there ? !strcmp(there->valuestring, text) : cJSON_AddRawToObject(table, key, text) != NULL)
+            return cJSON_CreateString(key);
+    }
+    return NULL;
+}
+
+static cJSON *entry_to_json(const struct kg_member *member, cJSON *tables, const void *from)
+{
+    cJSON *object = record_to_json(member->record, tables, from), *key = NULL;
+    char *text = object ? cJSON_PrintUnformatted(object) : NULL;
+    if (text)
+        key = enter(tables, member->table, text);
+    cJSON_free(text);
+    cJSON_Delete(object);
+    return key;
+}
+
+static cJSON *to_json(const struct kg_member *member, cJSON *tables, const char *from)
 {
     const void *field = from + member->offset;
     const char *const *string = field;
@@ -338,9 +415,11 @@ static cJSON *to_json(const struct kg_member *member, const char *from)
         return list_to_json(real, *(const int *)(const void *)(from + member->count));
     case KG_IS_COUNTS:
         counts = counts_of(member, rows);
-        return record_to_json(&counts, field);
+        return record_to_json(&counts, NULL, field);
     case KG_IS_RECORD:
-        return record_to_json(member->record, field);
+        return record_to_json(member->record, tables, field);
+    case KG_IS_ENTRY:
+        return entry_to_json(member, tables, field);
     }
     return NULL;
 }
@@ -355,17 +434,22 @@ static bool is_left_out(const struct kg_member *member, const char *from)
                                         : !*(const char *)field;
 }
 
-bool kg_record_add(cJSON *object, const struct kg_record *record, const void *from)
+bool kg_record_add_with(cJSON *object, const struct kg_record *record, cJSON *tables, const void *from)
 {
     for (size_t i = 0; i < record->n_members; i++) {
         const struct kg_member *member = &record->members[i];
         if (is_left_out(member, from))
             continue;
-        cJSON *item = to_json(member, from);
+        cJSON *item = to_json(member, tables, from);
         if (!item || !cJSON_AddItemToObject(object, member->name, item)) {
             cJSON_Delete(item);
             return false;
         }
     }
     return true;
+}
+
+bool kg_record_add(cJSON *object, const struct kg_record *record, const void *from)
+{
+    return kg_record_add_with(object, record, NULL, from);
 }

@@ -19,6 +19,7 @@ enum kg_member_type {
     KG_IS_LIST,     /* double[], each over 0, from least to most of them. Lists of one `count` are equally long */
     KG_IS_COUNTS,   /* int[], an object of `words`; what is 0 is left out, what is there is over 0 */
     KG_IS_RECORD,   /* `record` */
+    KG_IS_ENTRY,    /* `record`, which stands in the file's `table`; the member is its key there */
 };
 
 /* A row's order is that of the file. Offsets are within the struct of the record that the row is in. */
@@ -31,6 +32,7 @@ struct kg_member {
     const char *const *words; /* NULL among them: no word has this index */
     size_t n_words;
     const struct kg_record *record;
+    const char *table;
     int since;     /* files of older schemas do not have it */
     bool optional; /* a count, text or flag that is left out where it is 0, empty or false */
     size_t with;   /* offset of a text. Rows of one are there together, and only where it is not empty; 0: always */
@@ -54,12 +56,24 @@ struct kg_record {
 int kg_record_read(const struct kg_record *record, const cJSON *object, int schema, void *ret_record,
                    kg_error *ret_error);
 
+/* The same of a file that has tables, objects of records by key: those that entries' keys are looked up in. KG_EINVAL
+ * too where a key is not there. */
+int kg_record_read_with(const struct kg_record *record, const cJSON *object, const cJSON *tables, int schema,
+                        void *ret_record, kg_error *ret_error);
+
 /* Lenient, for what another process says: what is missing, unknown, of another type or out of its range is passed over,
  * and the member stays as it was. Texts are cut; there are no names among them. */
 void kg_record_take(const struct kg_record *record, const cJSON *object, void *ret_record);
 
 /* Adds the members to an object. false: no memory. */
 bool kg_record_add(cJSON *object, const struct kg_record *record, const void *from);
+
+/* The same, its entries put into `tables`, an object, as raw texts. A key is the first 8 hex digits of the hash of what
+ * the entry says, more where another entry has them: who writes the same says the same, whatever else is there. */
+bool kg_record_add_with(cJSON *object, const struct kg_record *record, cJSON *tables, const void *from);
+
+/* Whether the record, or one within it, has entries in the table. */
+bool kg_record_has_table(const struct kg_record *record, const char *table);
 
 /* Member `schema` of a file: `oldest` to `newest`. */
 int kg_record_schema(const cJSON *object, int oldest, int newest, int *ret_schema, kg_error *ret_error);

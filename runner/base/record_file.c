@@ -12,6 +12,25 @@
 
 /* ---- reading --------------------------------------------------------------------------------------------------- */
 
+static const struct kg_record *record_of(const struct kg_record_file *kind, int schema)
+{
+    return kind->older && schema < kind->schema ? kind->older : kind->record;
+}
+
+static int check_table(const cJSON *table, kg_error *ret_error)
+{
+    const cJSON *entry;
+    if (!cJSON_IsObject(table))
+        return kg_fail(ret_error, KG_EINVAL, "member '%.60s' is not an object", table->string);
+    cJSON_ArrayForEach(entry, table)
+    {
+        if (entry->next && strcmp(entry->string, entry->next->string) > 0)
+            return kg_fail(ret_error, KG_EINVAL, "'%.60s': entry '%.40s' is not sorted by key", table->string,
+                           entry->next->string);
+    }
+    return KG_OK;
+}
+
 static int read_root(const struct kg_record_file *kind, const cJSON *root, const char *arch, int *ret_schema,
                      kg_error *ret_error)
 {
@@ -28,18 +47,22 @@ static int read_root(const struct kg_record_file *kind, const cJSON *root, const
         return kg_fail(ret_error, KG_EINVAL, "member '%s' is missing or not an array", kind->list);
     cJSON_ArrayForEach(item, root)
     {
-        if (strcmp(item->string, "schema") && strcmp(item->string, kind->list) &&
-            (!*arch || strcmp(item->string, "arch")))
+        if (!strcmp(item->string, "schema") || !strcmp(item->string, kind->list) ||
+            (*arch && !strcmp(item->string, "arch")))
+            continue;
+        if (!kg_record_has_table(record_of(kind, *ret_schema), item->string))
             return kg_fail(ret_error, KG_EINVAL, "unknown member '%.60s'", item->string);
+        if ((status = check_table(item, ret_error)))
+            return status;
     }
     return KG_OK;
 }
 
-static int read_one(const struct kg_record_file *kind, const cJSON *object, int schema, kg_record_take_fn *take,
-                    void *user, kg_error *ret_error)
+static int read_one(const struct kg_record_file *kind, const cJSON *object, const cJSON *root, int schema,
+                    kg_record_take_fn *take, void *user, kg_error *ret_error)
 {
     void *record = calloc(1, kind->size);
-    int status = record ? kg_record_read(kind->record, object, schema, record, ret_error)
+    int status = record ? kg_record_read_with(record_of(kind, schema), object, root, schema, record, ret_error)
                         : kg_fail(ret_error, KG_ENOMEM, "out of memory");
     if (!status)
         status = take(record, schema, user, ret_error);
@@ -58,7 +81,7 @@ static int read_records(const struct kg_record_file *kind, const cJSON *root, co
     {
         kg_error why = { 0 };
         number++;
-        if ((status = read_one(kind, item, schema, take, user, &why))) {
+        if ((status = read_one(kind, item, root, schema, take, user, &why))) {
             const cJSON *key = kind->key ? cJSON_GetObjectItemCaseSensitive(item, kind->key) : NULL;
             return kg_fail(ret_error, status, "%s %d%s%.200s: %s", kind->one, number, kind->key ? ", " : "",
                            cJSON_IsString(key) ? key->valuestring
@@ -134,27 +157,82 @@ struct part {
     size_t count;
 };
 
+/* The records as lines, raw; their entries go to the tables. */
+static int make_lines(const struct part *part, cJSON *lines, cJSON *tables)
+{
+    for (size_t i = 0; i < part->count; i++) {
+        cJSON *object = cJSON_CreateObject(), *line = NULL;
+        char *text = NULL;
+        if (object && kg_record_add_with(object, part->kind->record, tables, part->records + i * part->kind->size))
+            text = cJSON_PrintUnformatted(object);
+        if (text)
+            line = cJSON_CreateRaw(text);
+        cJSON_free(text);
+        cJSON_Delete(object);
+        if (!line)
+            return KG_ENOMEM;
+        (void)cJSON_AddItemToArray(lines, line);
+    }
+    return KG_OK;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const cJSON *const *first = a, *const *second = b;
+    return strcmp((*first)->string, (*second)->string);
+}
+
+/* The object's members by their names, and NULL after them; to be freed. NULL: no memory. */
+static const cJSON **sort_members(const cJSON *object)
+{
+    const cJSON **members = calloc((size_t)cJSON_GetArraySize(object) + 1, sizeof *members), *member;
+    size_t count = 0;
+    if (!members)
+        return NULL;
+    cJSON_ArrayForEach(member, object) members[count++] = member;
+    qsort(members, count, sizeof *members, by_name);
+    return members;
+}
+
+static int put_tables(const cJSON *tables, FILE *file)
+{
+    const cJSON **names = sort_members(tables);
+    int status = names ? KG_OK : KG_ENOMEM;
+    for (size_t i = 0; !status && names[i]; i++) {
+        const cJSON **entries = sort_members(names[i]);
+        fprintf(file, "\"%s\": {\n", names[i]->string);
+        for (size_t k = 0; entries && entries[k]; k++)
+            fprintf(file, "\"%s\":%s%s\n", entries[k]->string, entries[k]->valuestring, entries[k + 1] ? "," : "");
+        fputs("},\n", file);
+        status = entries ? KG_OK : KG_ENOMEM;
+        free(entries);
+    }
+    free(names);
+    return status;
+}
+
+static void put_head(const struct part *part, FILE *file)
+{
+    fprintf(file, "{\n\"schema\": %d,\n", part->kind->schema);
+    if (*part->arch)
+        fprintf(file, "\"arch\": \"%s\",\n", part->arch);
+}
+
 static int write_file(FILE *file, const void *what, kg_error *ret_error)
 {
     const struct part *part = what;
-    const struct kg_record_file *kind = part->kind;
-    fprintf(file, "{\n\"schema\": %d,\n", kind->schema);
-    if (*part->arch)
-        fprintf(file, "\"arch\": \"%s\",\n", part->arch);
-    fprintf(file, "\"%s\": [", kind->list);
-    for (size_t i = 0; i < part->count && !ferror(file); i++) {
-        cJSON *object = cJSON_CreateObject();
-        char *line = NULL;
-        if (object && kg_record_add(object, kind->record, part->records + i * kind->size))
-            line = cJSON_PrintUnformatted(object);
-        cJSON_Delete(object);
-        if (!line)
-            return kg_fail(ret_error, KG_ENOMEM, "out of memory for a %s", kind->one);
-        fprintf(file, "%s\n%s", i ? "," : "", line);
-        cJSON_free(line);
-    }
+    const cJSON *line;
+    cJSON *tables = cJSON_CreateObject(), *lines = cJSON_CreateArray();
+    int status = tables && lines ? make_lines(part, lines, tables) : KG_ENOMEM;
+    put_head(part, file);
+    if (!status)
+        status = put_tables(tables, file);
+    fprintf(file, "\"%s\": [", part->kind->list);
+    cJSON_ArrayForEach(line, lines) fprintf(file, "\n%s%s", line->valuestring, line->next ? "," : "");
     fputs("\n]\n}\n", file);
-    return KG_OK;
+    cJSON_Delete(tables);
+    cJSON_Delete(lines);
+    return status ? kg_fail(ret_error, status, "out of memory for the %s", part->kind->list) : KG_OK;
 }
 
 int kg_record_file_save(const struct kg_record_file *kind, const char *folder, const char *arch, const void *records,

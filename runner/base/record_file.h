@@ -1,5 +1,6 @@
 /* record_file.h -- files of records, {"schema": 2, "arch": "h200", "cases": [a record a line]}: read strictly, replaced
- * as a whole. */
+ * as a whole. What records have in common may stand before them in tables, "cards": {"1c8b4f02": an entry a line},
+ * sorted by name and key; one without entries is left out, and so are entries that no record names. */
 #ifndef KG_RECORD_FILE_H
 #define KG_RECORD_FILE_H
 
@@ -11,7 +12,8 @@ struct kg_record_file {
     const char *key;        /* the member that messages name a record by; NULL: by its number alone */
     int oldest, schema;     /* are read; `schema` is written */
     const struct kg_record *record;
-    size_t size; /* of the record's struct */
+    const struct kg_record *older; /* of files of another schema than `schema`; NULL: the same */
+    size_t size;                   /* of the record's struct */
 };
 
 #define KG_RECORD_PATH 4096

@@ -37,9 +37,10 @@ static int print_json(const struct kg_plan *plan, kg_error *ret_error)
         cJSON_AddStringToObject(one, "suite", of->suite->name);
         cJSON_AddStringToObject(one, "shape", of->shape);
         kg_json_add_count(one, "seed", of->seed);
+        kg_json_add_text(one, "regime", of->regime ? of->regime->name : "normal");
         cJSON_AddStringToObject(one, "backend", of->backend->name);
         cJSON_AddStringToObject(one, "device", of->kind == KG_CUDA ? "cuda" : "cpu");
-        cJSON_AddBoolToObject(one, "timed", kg_timed_by_tables(of->suite, of->backend));
+        cJSON_AddBoolToObject(one, "timed", kg_timed_by_tables(of->suite, of->backend) && !of->regime);
         cJSON_AddItemToObject(one, "problem", problem_to_json(of));
         cJSON_AddItemToArray(root, one);
     }

@@ -26,7 +26,8 @@ static int status_of(const struct kg_run *run)
 {
     if (run->bless && !kg_verdicts_are_wrong(run->counts))
         return bless_status(run);
-    int status = kg_verdict_status(run->counts, run->allow_undecided && !*run->partial);
+    const bool allowed = run->allow_undecided && (run->allow_weak || !run->counts[KG_WEAK]);
+    int status = kg_verdict_status(run->counts, allowed && !*run->partial);
     return *run->partial && (status == 0 || status == 77) ? 4 : status;
 }
 

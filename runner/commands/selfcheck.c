@@ -6,6 +6,7 @@
 #include "judge/floors.h"
 #include "plan/module.h"
 #include "plan/policy.h"
+#include "selfcheck/gates_check.h"
 #include "selfcheck/goal.h"
 #include "selfcheck/record.h"
 #include "selfcheck/trial.h"
@@ -162,6 +163,8 @@ int kg_command_selfcheck(const struct kg_options *options, kg_error *ret_error)
 {
     if (check_plant(options, ret_error))
         return 2;
+    if (options->gates)
+        return kg_gates_check(options, stdout, ret_error);
     if (options->n_judge)
         return judge_files(options, ret_error);
     return options->record ? record_to_file(options, ret_error) : measure_and_judge(options, ret_error);

@@ -115,6 +115,21 @@ int kg_cpu_clock_mhz(const char *which)
     return read_number(path, &unit, &khz) ? (int)(khz / 1000) : -1;
 }
 
+uint64_t kg_cpu_free_bytes(const char *root)
+{
+    char path[512], line[256];
+    unsigned long long kb;
+    uint64_t found = UINT64_MAX;
+    (void)snprintf(path, sizeof path, "%s/proc/meminfo", root);
+    FILE *file = fopen(path, "re");
+    while (file && found == UINT64_MAX && fgets(line, sizeof line, file))
+        if (sscanf(line, "MemAvailable: %llu kB", &kb) == 1)
+            found = (uint64_t)kb << 10;
+    if (file)
+        (void)fclose(file);
+    return found;
+}
+
 void kg_cpu_describe(kg_device *ret_device)
 {
     kg_device device = { .kind = KG_CPU, .units = threads(), .fp64_ratio = 1 };

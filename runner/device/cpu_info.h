@@ -11,6 +11,9 @@ void kg_cpu_describe_text(FILE *cpuinfo, kg_device *ret_device);
 
 int kg_cpu_clock_mhz(const char *which); /* scaling_cur_freq, cpuinfo_max_freq of CPU 0; -1: not known */
 
+/* Memory that programs may still have (MemAvailable), or UINT64_MAX where the system does not say. `root` as below. */
+uint64_t kg_cpu_free_bytes(const char *root);
+
 /* What bears on a CPU's times; -1 and "" where it cannot be read. `root` stands before /proc and /sys: "" but in tests.
  */
 struct kg_cpu_conditions {

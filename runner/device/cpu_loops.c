@@ -5,6 +5,7 @@
 #include "device/error_sums.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 void kg_cpu_fill(const kg_tensor *tensor, uint64_t seed, uint32_t ordinal)
@@ -24,13 +25,21 @@ void kg_cpu_fill(const kg_tensor *tensor, uint64_t seed, uint32_t ordinal)
     }
 }
 
-uint64_t kg_cpu_count_changed(const void *data, size_t bytes, uint8_t value)
+void kg_cpu_paint(void *data, size_t bytes, uint32_t pattern)
+{
+    uint8_t *byte = data;
+#pragma omp parallel for if (bytes > 65536)
+    for (size_t i = 0; i < bytes; i++)
+        byte[i] = kg_pattern_byte(pattern, (uintptr_t)(byte + i));
+}
+
+uint64_t kg_cpu_count_changed(const void *data, size_t bytes, uint32_t pattern)
 {
     const uint8_t *byte = data;
     uint64_t changed = 0;
 #pragma omp parallel for reduction(+ : changed) if (bytes > 65536)
     for (size_t i = 0; i < bytes; i++)
-        changed += byte[i] != value;
+        changed += byte[i] != kg_pattern_byte(pattern, (uintptr_t)(byte + i));
     return changed;
 }
 
@@ -70,10 +79,11 @@ static float load(const kg_tensor *tensor, int64_t index, bool *ret_unwritten)
     return tensor->dtype == KG_F16 ? kg_float_from_f16(half) : kg_float_from_bf16(half);
 }
 
-void kg_cpu_compare(const kg_tensor *got, const kg_tensor *expected, const kg_gates *gates,
+void kg_cpu_compare(const kg_tensor *got, const kg_tensor *expected, const kg_tensor *scale, const kg_gates *gates,
                     struct kg_comparison *ret_comparison)
 {
     assert(expected->dtype == KG_F32);
+    const float *scales = scale ? scale->data : NULL, *right = expected->data;
     int64_t count = kg_tensor_count(got), part_size = (count + KG_ERROR_SUMS_PARTS - 1) / KG_ERROR_SUMS_PARTS;
     struct kg_error_sums_limits limits = { gates->bad_abs, gates->bad_rel };
     struct kg_error_sums parts[KG_ERROR_SUMS_PARTS];
@@ -83,9 +93,9 @@ void kg_cpu_compare(const kg_tensor *got, const kg_tensor *expected, const kg_ga
         int64_t first = part * part_size, end = first + part_size < count ? first + part_size : count;
         struct kg_error_sums sums = { 0 };
         for (int64_t i = first; i < end; i++) {
-            bool unwritten;
-            float value = load(got, i, &unwritten) * unit;
-            kg_error_sums_add(&sums, (uint64_t)i, value, ((const float *)expected->data)[i], unwritten, &limits);
+            struct kg_error_sums_item item = { (uint64_t)i, 0, right[i], scales ? scales[i] : INFINITY, false };
+            item.got = load(got, i, &item.unwritten) * unit;
+            kg_error_sums_add(&sums, &item, &limits);
         }
         parts[part] = sums;
     }

@@ -1,5 +1,6 @@
-/* cuda_graph.c -- reads a captured graph: how many nodes of which sort, and the kernels' names. Names come from the
- * driver, so kernels that a library compiled at run time are named too; its functions are found through the runtime. */
+/* cuda_graph.c -- reads a captured graph: how many nodes of which sort, the kernels' names and sizes. Names come from
+ * the driver, so kernels that a library compiled at run time are named too; its functions are found through the
+ * runtime. */
 #include "device/device_cuda.h"
 
 #include <cuda.h>
@@ -9,6 +10,7 @@
 
 struct driver {
     PFN_cuGraphKernelNodeGetParams_v12000 node_params;
+    PFN_cuGraphKernelNodeGetAttribute_v11000 node_attribute;
     PFN_cuFuncGetName_v12030 function_name;
     PFN_cuKernelGetName_v12030 kernel_name;
 };
@@ -30,10 +32,30 @@ static int find_driver(struct driver *driver, kg_error *ret_error)
 {
     int rc = find("cuGraphKernelNodeGetParams", 12000, &driver->node_params, ret_error);
     if (rc == KG_OK)
+        rc = find("cuGraphKernelNodeGetAttribute", 11000, &driver->node_attribute, ret_error);
+    if (rc == KG_OK)
         rc = find("cuFuncGetName", 12030, &driver->function_name, ret_error);
     if (rc == KG_OK)
         rc = find("cuKernelGetName", 12030, &driver->kernel_name, ret_error);
     return rc;
+}
+
+static void take_sizes(const struct driver *driver, cudaGraphNode_t node, const CUDA_KERNEL_NODE_PARAMS_v2 *params,
+                       struct kg_launched *kernel)
+{
+    CUlaunchAttributeValue value = { 0 };
+    const unsigned sizes[] = { params->gridDimX,  params->gridDimY,  params->gridDimZ,
+                               params->blockDimX, params->blockDimY, params->blockDimZ };
+    for (int i = 0; i < 3; i++) {
+        kernel->grid[i] = (int)sizes[i];
+        kernel->block[i] = (int)sizes[3 + i];
+    }
+    kernel->shared_bytes = (int)params->sharedMemBytes;
+    if (driver->node_attribute(node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value) != CUDA_SUCCESS)
+        return;
+    kernel->cluster[0] = (int)value.clusterDim.x;
+    kernel->cluster[1] = (int)value.clusterDim.y;
+    kernel->cluster[2] = (int)value.clusterDim.z;
 }
 
 static int add_kernel(const struct driver *driver, cudaGraphNode_t node, struct kg_launch_info *info,
@@ -48,8 +70,11 @@ static int add_kernel(const struct driver *driver, cudaGraphNode_t node, struct 
         return kg_fail(ret_error, KG_EDEVICE, "the driver does not name a kernel of the graph: CUDA error %d",
                        (int)status);
     info->kernels++;
-    if (info->n_names < KG_MAX_KERNELS)
-        (void)snprintf(info->names[info->n_names++], sizeof info->names[0], "%s", name);
+    if (info->n_launched < KG_MAX_KERNELS) {
+        struct kg_launched *kernel = &info->launched[info->n_launched++];
+        (void)snprintf(kernel->name, sizeof kernel->name, "%s", name);
+        take_sizes(driver, node, &params, kernel);
+    }
     return KG_OK;
 }
 

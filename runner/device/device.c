@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/text.h"
+
 #ifndef KG_WITH_CUDA
 #define KG_WITH_CUDA 0
 #endif
@@ -28,6 +30,41 @@ void kg_device_arch_name(const char *name, char *ret_arch, size_t size)
         ret_arch[length] = '\0';
     if (length == 0)
         (void)snprintf(ret_arch, size, "unknown");
+}
+
+/* "64x8" of 64, 8, 1. */
+static void add_extent(const char *name, const int extent[3], char *text, size_t size)
+{
+    kg_text_add(text, size, " %s %d", name, extent[0]);
+    for (int i = 1; i < (extent[2] > 1 ? 3 : extent[1] > 1 ? 2 : 1); i++)
+        kg_text_add(text, size, "x%d", extent[i]);
+}
+
+static void add_nodes(int count, const char *name, char *text, size_t size)
+{
+    if (count)
+        kg_text_join(text, size, "; ", "%d %s%s", count, name, count == 1 ? "" : "s");
+}
+
+void kg_launch_format(const struct kg_launch_info *info, char *ret_text, size_t size)
+{
+    ret_text[0] = '\0';
+    for (int i = 0; i < info->n_launched; i++) {
+        const struct kg_launched *kernel = &info->launched[i];
+        char text[160] = "";
+        add_extent("grid", kernel->grid, text, sizeof text);
+        add_extent("block", kernel->block, text, sizeof text);
+        if (kernel->cluster[0])
+            add_extent("cluster", kernel->cluster, text, sizeof text);
+        if (kernel->shared_bytes)
+            kg_text_add(text, sizeof text, " shared %d", kernel->shared_bytes);
+        kg_text_join(ret_text, size, "; ", "%s", text + 1);
+    }
+    add_nodes(info->kernels - info->n_launched, "more kernel", ret_text, size);
+    add_nodes(info->memory_nodes, "memory node", ret_text, size);
+    add_nodes(info->other_nodes, "other node", ret_text, size);
+    if (!*ret_text)
+        (void)snprintf(ret_text, size, "host");
 }
 
 int kg_device_probe(enum kg_device_kind kind, kg_device *ret_devices, int max, int *ret_count, kg_error *ret_error)

@@ -1,17 +1,20 @@
 /* device.h -- an open device in a worker: memory, inputs, comparison, timed windows. Two implementations,
  * device_cpu.c and device_cuda.c; the rest of the runner sees only this table. Never called in the parent.
- * Every function but launches, windows, copy and paint has done its work when it returns; those are done before
- * whatever is asked for next. */
+ * Every function but launches, windows, copies, compete and paint has done its work when it returns; those are done
+ * before whatever is asked for next. */
 #ifndef KG_DEVICE_H
 #define KG_DEVICE_H
 
 #include "device/comparison.h"
 #include "kgate.h"
+#include "plan/wrong.h"
+
+struct kg_wrong_terms;
 
 #define KG_MAX_DEVICES 16
-#define KG_POISON 0xFF /* byte that outputs hold before a launch: NaN in every dtype */
-#define KG_GUARD 0xA5  /* byte of the guard bands */
+#define KG_POISON 0xFFFFFFFFu /* what outputs hold before a launch: NaN in every dtype */
 #define KG_MAX_KERNELS 16
+#define KG_COMPETING_BYTES (64u << 20) /* more than most caches hold */
 
 /* Clocks and health at one moment; -1 where it cannot be read. */
 struct kg_device_state {
@@ -38,12 +41,24 @@ struct kg_device_health {
 
 struct kg_device_state kg_device_state_unknown(void);
 
+/* A kernel of a launch. */
+struct kg_launched {
+    char name[256];        /* mangled */
+    int grid[3], block[3]; /* blocks, threads */
+    int cluster[3];        /* blocks; 0: none was asked for at the launch */
+    int shared_bytes;      /* dynamic */
+};
+
 /* What one launch puts on the device, read off a captured graph. */
 struct kg_launch_info {
     int kernels, memory_nodes, other_nodes;
-    int n_names;
-    char names[KG_MAX_KERNELS][256]; /* mangled, in launch order */
+    int n_launched;
+    struct kg_launched launched[KG_MAX_KERNELS]; /* the first of the kernels, in launch order */
 };
+
+/* "grid 64x8 block 256 shared 49152; grid 512 block 128; 1 memory node": a part a kernel, without names. "host" where
+ * nothing is on a device. */
+void kg_launch_format(const struct kg_launch_info *info, char *ret_text, size_t size);
 
 /* Enqueues (computes) call number `index` of a window. */
 typedef int kg_launch_fn(void *argument, int index, void *stream, kg_error *ret_error);
@@ -56,6 +71,7 @@ typedef struct kg_window kg_window;
 struct kg_span {
     const void *data;
     size_t bytes;
+    uint32_t pattern;
 };
 
 struct kg_device_ops {
@@ -63,21 +79,38 @@ struct kg_device_ops {
     void (*close)(kg_context *context);
 
     int (*allocate)(kg_context *context, size_t bytes, void **ret_data, kg_error *ret_error); /* 256-byte aligned */
+    /* What could be allocated now; UINT64_MAX where nothing says so. */
+    int (*free_bytes)(kg_context *context, uint64_t *ret_bytes, kg_error *ret_error);
     void (*release)(kg_context *context, void *data);
     int (*copy_to_host)(kg_context *context, void *to, const void *from, size_t bytes, kg_error *ret_error);
+    int (*copy_from_host)(kg_context *context, void *to, const void *from, size_t bytes, kg_error *ret_error);
     int (*copy)(kg_context *context, void *to, const void *from, size_t bytes, kg_error *ret_error);
+
+    /* The same, but on a GPU late and slowly: what is enqueued next meets a copy that has hardly begun. */
+    int (*copy_slowly)(kg_context *context, void *to, const void *from, size_t bytes, kg_error *ret_error);
+
+    /* Somebody else's work beside what is asked for next, in no order with it, up to compete_end, which must follow: on
+     * a GPU a few kernels, one after the other, on a part of it for about `us`; on the CPU a busy thread a core. It
+     * changes `data`, KG_COMPETING_BYTES. `draw`: how large a part, and how many kernels. */
+    int (*compete)(kg_context *context, void *data, double us, uint64_t draw, kg_error *ret_error);
+    int (*compete_end)(kg_context *context, kg_error *ret_error);
 
     /* Values of input `tensor`, as random.h defines them for (seed, ordinal of the tensor). */
     int (*fill)(kg_context *context, const kg_tensor *tensor, uint64_t seed, uint32_t ordinal, kg_error *ret_error);
-    int (*paint)(kg_context *context, void *data, size_t bytes, uint8_t value, kg_error *ret_error);
-    /* Bytes of each span that are not `value`; at most KG_MAX_SPANS. */
-    int (*count_changed)(kg_context *context, const struct kg_span *spans, int count, uint8_t value,
-                         uint64_t *ret_counts, kg_error *ret_error);
+    /* The pattern's bytes lie by address (kg_pattern_byte), so that spans may begin anywhere. */
+    int (*paint)(kg_context *context, void *data, size_t bytes, uint32_t pattern, kg_error *ret_error);
+    /* Bytes of each span that are not its pattern's; at most KG_MAX_SPANS. */
+    int (*count_changed)(kg_context *context, const struct kg_span *spans, int count, uint64_t *ret_counts,
+                         kg_error *ret_error);
     /* Order-independent 64-bit digest of bytes and their places; equal data has equal digests on every device. */
     int (*digest)(kg_context *context, const void *data, size_t bytes, uint64_t *ret_digest, kg_error *ret_error);
-    /* `expected` is KG_F32, of the same count. */
-    int (*compare)(kg_context *context, const kg_tensor *got, const kg_tensor *expected, const kg_gates *gates,
-                   struct kg_comparison *ret_comparison, kg_error *ret_error);
+    /* `expected` and `scale`, of its errors, are KG_F32 and of the same count; scale NULL: there is none. */
+    int (*compare)(kg_context *context, const kg_tensor *got, const kg_tensor *expected, const kg_tensor *scale,
+                   const kg_gates *gates, struct kg_comparison *ret_comparison, kg_error *ret_error);
+
+    /* Each wrong answer (wrong_answers.h) compared with the reference that it is made of. */
+    int (*strength)(kg_context *context, const struct kg_wrong_terms *terms,
+                    struct kg_comparison ret_comparisons[KG_WRONGS], kg_error *ret_error);
 
     void *(*stream)(kg_context *context); /* cudaStream_t; NULL on the CPU */
     int (*synchronize)(kg_context *context, kg_error *ret_error);

@@ -10,6 +10,7 @@
 struct cpu_context {
     kg_context base;
     struct kg_allocations allocations;
+    struct kg_cpu_busy *busy; /* NULL: nothing competes */
     double tick_us;
     struct {
         double us[KG_MAX_BATCH];
@@ -49,6 +50,7 @@ static void cpu_close(kg_context *context)
 {
     if (!context)
         return;
+    kg_cpu_busy_stop(cpu(context)->busy);
     for (size_t i = 0; i < cpu(context)->allocations.count; i++)
         free(cpu(context)->allocations.items[i]);
     kg_allocations_done(&cpu(context)->allocations);
@@ -68,6 +70,14 @@ static int cpu_allocate(kg_context *context, size_t bytes, void **ret_data, kg_e
     return KG_OK;
 }
 
+static int cpu_free_bytes(kg_context *context, uint64_t *ret_bytes, kg_error *ret_error)
+{
+    (void)context;
+    (void)ret_error;
+    *ret_bytes = kg_cpu_free_bytes("");
+    return KG_OK;
+}
+
 static void cpu_release(kg_context *context, void *data)
 {
     if (data && kg_allocations_remove(&cpu(context)->allocations, data))
@@ -82,6 +92,21 @@ static int cpu_copy(kg_context *context, void *to, const void *from, size_t byte
     return KG_OK;
 }
 
+static int cpu_compete(kg_context *context, void *data, double us, uint64_t draw, kg_error *ret_error)
+{
+    (void)us;
+    (void)draw;
+    return kg_cpu_busy_start(data, KG_COMPETING_BYTES, context->device.units, &cpu(context)->busy, ret_error);
+}
+
+static int cpu_compete_end(kg_context *context, kg_error *ret_error)
+{
+    (void)ret_error;
+    kg_cpu_busy_stop(cpu(context)->busy);
+    cpu(context)->busy = NULL;
+    return KG_OK;
+}
+
 static int cpu_fill(kg_context *context, const kg_tensor *tensor, uint64_t seed, uint32_t ordinal, kg_error *ret_error)
 {
     (void)context;
@@ -90,21 +115,21 @@ static int cpu_fill(kg_context *context, const kg_tensor *tensor, uint64_t seed,
     return KG_OK;
 }
 
-static int cpu_paint(kg_context *context, void *data, size_t bytes, uint8_t value, kg_error *ret_error)
+static int cpu_paint(kg_context *context, void *data, size_t bytes, uint32_t pattern, kg_error *ret_error)
 {
     (void)context;
     (void)ret_error;
-    memset(data, value, bytes);
+    kg_cpu_paint(data, bytes, pattern);
     return KG_OK;
 }
 
-static int cpu_count_changed(kg_context *context, const struct kg_span *spans, int count, uint8_t value,
-                             uint64_t *ret_counts, kg_error *ret_error)
+static int cpu_count_changed(kg_context *context, const struct kg_span *spans, int count, uint64_t *ret_counts,
+                             kg_error *ret_error)
 {
     (void)context;
     (void)ret_error;
     for (int i = 0; i < count; i++)
-        ret_counts[i] = kg_cpu_count_changed(spans[i].data, spans[i].bytes, value);
+        ret_counts[i] = kg_cpu_count_changed(spans[i].data, spans[i].bytes, spans[i].pattern);
     return KG_OK;
 }
 
@@ -116,12 +141,21 @@ static int cpu_digest(kg_context *context, const void *data, size_t bytes, uint6
     return KG_OK;
 }
 
-static int cpu_compare(kg_context *context, const kg_tensor *got, const kg_tensor *expected, const kg_gates *gates,
-                       struct kg_comparison *ret_comparison, kg_error *ret_error)
+static int cpu_compare(kg_context *context, const kg_tensor *got, const kg_tensor *expected, const kg_tensor *scale,
+                       const kg_gates *gates, struct kg_comparison *ret_comparison, kg_error *ret_error)
 {
     (void)context;
     (void)ret_error;
-    kg_cpu_compare(got, expected, gates, ret_comparison);
+    kg_cpu_compare(got, expected, scale, gates, ret_comparison);
+    return KG_OK;
+}
+
+static int cpu_strength(kg_context *context, const struct kg_wrong_terms *terms,
+                        struct kg_comparison ret_comparisons[KG_WRONGS], kg_error *ret_error)
+{
+    (void)context;
+    (void)ret_error;
+    kg_cpu_strength(terms, ret_comparisons);
     return KG_OK;
 }
 
@@ -233,14 +267,20 @@ static void cpu_state(kg_context *context, struct kg_device_state *ret_state)
 static const struct kg_device_ops cpu_ops = {
     .close = cpu_close,
     .allocate = cpu_allocate,
+    .free_bytes = cpu_free_bytes,
     .release = cpu_release,
     .copy_to_host = cpu_copy,
+    .copy_from_host = cpu_copy,
     .copy = cpu_copy,
+    .copy_slowly = cpu_copy,
+    .compete = cpu_compete,
+    .compete_end = cpu_compete_end,
     .fill = cpu_fill,
     .paint = cpu_paint,
     .count_changed = cpu_count_changed,
     .digest = cpu_digest,
     .compare = cpu_compare,
+    .strength = cpu_strength,
     .stream = cpu_stream,
     .synchronize = cpu_synchronize,
     .inspect = cpu_inspect,

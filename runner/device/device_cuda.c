@@ -22,6 +22,8 @@ static void cuda_close(kg_context *context)
     (void)cudaFree(cuda->parts);
     if (cuda->stream)
         (void)cudaStreamDestroy(cuda->stream);
+    if (cuda->beside)
+        (void)cudaStreamDestroy(cuda->beside);
     kg_nvml_done(&cuda->nvml);
     free(cuda);
 }
@@ -57,6 +59,16 @@ static int cuda_allocate(kg_context *context, size_t bytes, void **ret_data, kg_
     return KG_OK;
 }
 
+static int cuda_free_bytes(kg_context *context, uint64_t *ret_bytes, kg_error *ret_error)
+{
+    size_t now = 0, all;
+    (void)context;
+    int rc = kg_cuda_check(cudaMemGetInfo(&now, &all), "free memory of the device", ret_error);
+    if (rc == KG_OK)
+        *ret_bytes = now;
+    return rc;
+}
+
 static void cuda_release(kg_context *context, void *data)
 {
     if (data && kg_allocations_remove(&kg_cuda(context)->allocations, data))
@@ -69,10 +81,49 @@ static int cuda_copy_to_host(kg_context *context, void *to, const void *from, si
     return finish(context, status, "copy to the host", ret_error);
 }
 
+static int cuda_copy_from_host(kg_context *context, void *to, const void *from, size_t bytes, kg_error *ret_error)
+{
+    cudaError_t status = cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, kg_cuda(context)->stream);
+    return finish(context, status, "copy from the host", ret_error);
+}
+
 static int cuda_copy(kg_context *context, void *to, const void *from, size_t bytes, kg_error *ret_error)
 {
     cudaError_t status = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, kg_cuda(context)->stream);
     return kg_cuda_check(status, "copy on the device", ret_error);
+}
+
+/* By the highest clock: at a lower one it is longer. */
+static uint64_t cycles_of(const kg_context *context, double us)
+{
+    return (uint64_t)(us * (context->device.clock_mhz_max ? context->device.clock_mhz_max : 1000));
+}
+
+#define SLOW_START_US 50 /* longer than the host takes to enqueue a launch */
+
+static int cuda_copy_slowly(kg_context *context, void *to, const void *from, size_t bytes, kg_error *ret_error)
+{
+    const uint64_t cycles = cycles_of(context, SLOW_START_US);
+    return kg_cuda_check(kg_kernel_copy_slowly(to, from, bytes, cycles, kg_cuda(context)->stream), "a slow copy",
+                         ret_error);
+}
+
+/* An eighth to a half of the multiprocessors, two to five times anew: each time the blocks of a launch beside it find
+ * other places. */
+static int cuda_compete(kg_context *context, void *data, double us, uint64_t draw, kg_error *ret_error)
+{
+    const int units = context->device.units, waves = 2 + (int)(draw >> 2 & 3);
+    const int blocks = units / 8 * (1 + (int)(draw & 3)) + 1;
+    cudaError_t status = cudaSuccess;
+    for (int wave = 0; wave < waves && status == cudaSuccess; wave++)
+        status = kg_kernel_compete(data, KG_COMPETING_BYTES, blocks, cycles_of(context, us / waves),
+                                   kg_cuda(context)->beside);
+    return kg_cuda_check(status, "a competing kernel", ret_error);
+}
+
+static int cuda_compete_end(kg_context *context, kg_error *ret_error)
+{
+    return kg_cuda_check(cudaStreamSynchronize(kg_cuda(context)->beside), "a competing kernel", ret_error);
 }
 
 static int cuda_fill(kg_context *context, const kg_tensor *tensor, uint64_t seed, uint32_t ordinal, kg_error *ret_error)
@@ -83,9 +134,11 @@ static int cuda_fill(kg_context *context, const kg_tensor *tensor, uint64_t seed
     return finish(context, status, "filling an input", ret_error);
 }
 
-static int cuda_paint(kg_context *context, void *data, size_t bytes, uint8_t value, kg_error *ret_error)
+static int cuda_paint(kg_context *context, void *data, size_t bytes, uint32_t pattern, kg_error *ret_error)
 {
-    cudaError_t status = cudaMemsetAsync(data, value, bytes, kg_cuda(context)->stream);
+    cudaStream_t stream = kg_cuda(context)->stream;
+    cudaError_t status = pattern == KG_POISON ? cudaMemsetAsync(data, (uint8_t)pattern, bytes, stream)
+                                              : kg_kernel_paint(data, bytes, pattern, stream);
     return kg_cuda_check(status, "painting memory", ret_error);
 }
 
@@ -104,15 +157,15 @@ static int read_sums(kg_context *context, cudaError_t enqueued, int count, const
     return rc;
 }
 
-static int cuda_count_changed(kg_context *context, const struct kg_span *spans, int count, uint8_t value,
-                              uint64_t *ret_counts, kg_error *ret_error)
+static int cuda_count_changed(kg_context *context, const struct kg_span *spans, int count, uint64_t *ret_counts,
+                              kg_error *ret_error)
 {
     struct kg_cuda_context *cuda = kg_cuda(context);
     uint64_t *sums = (uint64_t *)cuda->parts;
     assert(count <= KG_MAX_SPANS);
     cudaError_t status = cudaMemsetAsync(sums, 0, (size_t)count * sizeof *sums, cuda->stream);
     for (int i = 0; status == cudaSuccess && i < count; i++)
-        status = kg_kernel_count_changed(spans[i].data, spans[i].bytes, value, &sums[i], cuda->stream);
+        status = kg_kernel_count_changed(spans[i].data, spans[i].bytes, spans[i].pattern, &sums[i], cuda->stream);
     return read_sums(context, status, count, "counting changed bytes", ret_counts, ret_error);
 }
 
@@ -126,19 +179,54 @@ static int cuda_digest(kg_context *context, const void *data, size_t bytes, uint
     return read_sums(context, status, 1, "digest of a buffer", ret_digest, ret_error);
 }
 
-static int cuda_compare(kg_context *context, const kg_tensor *got, const kg_tensor *expected, const kg_gates *gates,
-                        struct kg_comparison *ret_comparison, kg_error *ret_error)
+static int cuda_compare(kg_context *context, const kg_tensor *got, const kg_tensor *expected, const kg_tensor *scale,
+                        const kg_gates *gates, struct kg_comparison *ret_comparison, kg_error *ret_error)
 {
     assert(expected->dtype == KG_F32);
     struct kg_cuda_context *cuda = kg_cuda(context);
     struct kg_error_sums_limits limits = { gates->bad_abs, gates->bad_rel };
     struct kg_error_sums parts[KG_ERROR_SUMS_PARTS];
-    cudaError_t status = kg_kernel_compare(got, expected->data, limits, cuda->parts, cuda->stream);
+    cudaError_t status =
+        kg_kernel_compare(got, expected->data, scale ? scale->data : NULL, limits, cuda->parts, cuda->stream);
     if (status == cudaSuccess)
         status = cudaMemcpyAsync(parts, cuda->parts, sizeof parts, cudaMemcpyDeviceToHost, cuda->stream);
     int rc = finish(context, status, "comparing an output", ret_error);
     if (rc == KG_OK)
         kg_error_sums_finish(parts, KG_ERROR_SUMS_PARTS, ret_comparison);
+    return rc;
+}
+
+/* Brings a pass's parts to the host, where they become facts for the next one. */
+static int read_parts(kg_context *context, cudaError_t enqueued, size_t bytes, void *ret_parts, kg_error *ret_error)
+{
+    struct kg_cuda_context *cuda = kg_cuda(context);
+    if (enqueued == cudaSuccess)
+        enqueued = cudaMemcpyAsync(ret_parts, cuda->parts, bytes, cudaMemcpyDeviceToHost, cuda->stream);
+    return finish(context, enqueued, "making wrong answers", ret_error);
+}
+
+static int cuda_strength(kg_context *context, const struct kg_wrong_terms *terms,
+                         struct kg_comparison ret_comparisons[KG_WRONGS], kg_error *ret_error)
+{
+    struct kg_cuda_context *cuda = kg_cuda(context);
+    struct kg_wrong_terms known = *terms;
+    struct kg_wrong_sizes sizes[KG_ERROR_SUMS_PARTS];
+    struct kg_wrong_places places[KG_ERROR_SUMS_PARTS];
+    struct kg_error_sums sums[KG_WRONGS][KG_ERROR_SUMS_PARTS];
+    cudaError_t enqueued = kg_kernel_wrong_sizes(&known, (struct kg_wrong_sizes *)cuda->parts, cuda->stream);
+    int rc = read_parts(context, enqueued, sizeof sizes, sizes, ret_error);
+    if (rc < 0)
+        return rc;
+    kg_wrong_facts_measured(&known.facts, sizes, KG_ERROR_SUMS_PARTS);
+    enqueued = kg_kernel_wrong_places(&known, (struct kg_wrong_places *)cuda->parts, cuda->stream);
+    rc = read_parts(context, enqueued, sizeof places, places, ret_error);
+    if (rc < 0)
+        return rc;
+    kg_wrong_facts_placed(&known.facts, places, KG_ERROR_SUMS_PARTS);
+    enqueued = kg_kernel_wrong_answers(&known, cuda->parts, cuda->stream);
+    rc = read_parts(context, enqueued, sizeof sums, sums, ret_error);
+    for (int wrong = 0; wrong < KG_WRONGS && rc == KG_OK; wrong++)
+        kg_error_sums_finish(sums[wrong], KG_ERROR_SUMS_PARTS, &ret_comparisons[wrong]);
     return rc;
 }
 
@@ -160,14 +248,20 @@ static void cuda_state(kg_context *context, struct kg_device_state *ret_state)
 static const struct kg_device_ops cuda_ops = {
     .close = cuda_close,
     .allocate = cuda_allocate,
+    .free_bytes = cuda_free_bytes,
     .release = cuda_release,
     .copy_to_host = cuda_copy_to_host,
+    .copy_from_host = cuda_copy_from_host,
     .copy = cuda_copy,
+    .copy_slowly = cuda_copy_slowly,
+    .compete = cuda_compete,
+    .compete_end = cuda_compete_end,
     .fill = cuda_fill,
     .paint = cuda_paint,
     .count_changed = cuda_count_changed,
     .digest = cuda_digest,
     .compare = cuda_compare,
+    .strength = cuda_strength,
     .stream = cuda_stream,
     .synchronize = cuda_synchronize,
     .inspect = kg_cuda_inspect,
@@ -182,11 +276,13 @@ static const struct kg_device_ops cuda_ops = {
 static int create_objects(struct kg_cuda_context *cuda, kg_error *ret_error)
 {
     cudaError_t status = cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking);
+    if (status == cudaSuccess)
+        status = cudaStreamCreateWithFlags(&cuda->beside, cudaStreamNonBlocking);
     for (int batch = 0; batch < KG_MAX_IN_FLIGHT; batch++)
         for (int i = 0; status == cudaSuccess && i <= KG_MAX_BATCH; i++)
             status = cudaEventCreate(&cuda->batches[batch].events[i]);
     if (status == cudaSuccess)
-        status = cudaMalloc((void **)&cuda->parts, KG_ERROR_SUMS_PARTS * sizeof *cuda->parts);
+        status = cudaMalloc((void **)&cuda->parts, KG_WRONGS * KG_ERROR_SUMS_PARTS * sizeof *cuda->parts);
     return kg_cuda_check(status, "opening the device", ret_error);
 }
 

@@ -21,10 +21,10 @@ struct kg_cuda_context {
     kg_context base;
     struct kg_allocations allocations;
     struct kg_nvml nvml;
-    cudaStream_t stream;
+    cudaStream_t stream, beside; /* beside: of what competes */
     struct kg_cuda_batch batches[KG_MAX_IN_FLIGHT];
     int oldest, n_in_flight;     /* of batches */
-    struct kg_error_sums *parts; /* device memory: results of kernels, KG_ERROR_SUMS_PARTS of them */
+    struct kg_error_sums *parts; /* device memory: results of kernels, so many for each wrong answer */
     double tick_us;
 };
 

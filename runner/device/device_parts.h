@@ -3,6 +3,7 @@
 #define KG_DEVICE_PARTS_H
 
 #include "device/device.h"
+#include "device/wrong_answers.h"
 
 /* What a timed window is made of. */
 struct kg_window {
@@ -27,11 +28,19 @@ void kg_allocations_add(struct kg_allocations *allocations, void *data);
 bool kg_allocations_remove(struct kg_allocations *allocations, const void *data); /* false: not one of them */
 void kg_allocations_done(struct kg_allocations *allocations);                     /* frees the list, not the buffers */
 
-/* The CPU's bulk work over host memory: fill, count, digest, compare. */
+/* A thread for each of `units` that reads and writes its part of the data, over and over. Stopping accepts NULL. */
+struct kg_cpu_busy;
+int kg_cpu_busy_start(void *data, size_t bytes, int units, struct kg_cpu_busy **ret_busy, kg_error *ret_error);
+void kg_cpu_busy_stop(struct kg_cpu_busy *busy);
+
+/* The CPU's bulk work over host memory: fill, paint, count, digest, compare; wrong answers are in
+ * cpu_strength.c. */
 void kg_cpu_fill(const kg_tensor *tensor, uint64_t seed, uint32_t ordinal);
-uint64_t kg_cpu_count_changed(const void *data, size_t bytes, uint8_t value);
+void kg_cpu_paint(void *data, size_t bytes, uint32_t pattern);
+uint64_t kg_cpu_count_changed(const void *data, size_t bytes, uint32_t pattern);
 uint64_t kg_cpu_digest(const void *data, size_t bytes);
-void kg_cpu_compare(const kg_tensor *got, const kg_tensor *expected, const kg_gates *gates,
+void kg_cpu_compare(const kg_tensor *got, const kg_tensor *expected, const kg_tensor *scale, const kg_gates *gates,
                     struct kg_comparison *ret_comparison);
+void kg_cpu_strength(const struct kg_wrong_terms *terms, struct kg_comparison ret_comparisons[KG_WRONGS]);
 
 #endif

@@ -9,13 +9,16 @@
 #include "device/comparison.h"
 #include "base/random.h"
 
+#include <math.h>
+
 /* Both implementations cut the elements into this many parts. */
 #define KG_ERROR_SUMS_PARTS 256
 
 struct kg_error_sums {
     uint64_t count, nonfinite, unwritten, bad;
     double abs_sum, signed_sum, square_sum, expected_square_sum; /* of e, got - expected, e^2, expected^2 */
-    double max_abs, max_rel;
+    double product_sum, scale_square_sum;                        /* of got * expected, scale^2 */
+    double max_abs, max_rel, max_scaled, largest;
     uint64_t worst_index;
     int worst_rank; /* 0: none yet, 1: finite, 2: non-finite */
     float worst_got, worst_expected;
@@ -51,17 +54,34 @@ KG_BOTH bool kg_error_sums_worse(int rank, double e, uint64_t index, const struc
     return index < than->worst_index;
 }
 
-/* `unwritten`: the element still holds the poison bits. */
-KG_BOTH void kg_error_sums_add(struct kg_error_sums *sums, uint64_t index, float got, float expected, bool unwritten,
+/* e over its scale. A scale of NaN admits nothing. */
+KG_BOTH double kg_error_sums_over(double e, float scale)
+{
+    if (e == 0)
+        return 0;
+    return scale > 0 ? e / (double)scale : INFINITY;
+}
+
+/* One element, and what is known of it. */
+struct kg_error_sums_item {
+    uint64_t index;
+    float got, expected;
+    float scale;    /* of its error; INFINITY: there is none */
+    bool unwritten; /* it still holds the poison bits */
+};
+
+KG_BOTH void kg_error_sums_add(struct kg_error_sums *sums, const struct kg_error_sums_item *item,
                                const struct kg_error_sums_limits *limits)
 {
+    const uint64_t index = item->index;
+    const float got = item->got, expected = item->expected;
     bool finite = kg_error_sums_finite(got) && kg_error_sums_finite(expected);
     double difference = (double)got - (double)expected;
     double e = finite ? (difference < 0 ? -difference : difference) : 0;
     double size = expected < 0 ? -(double)expected : (double)expected;
     int rank = finite ? 1 : 2;
     sums->count++;
-    sums->unwritten += unwritten;
+    sums->unwritten += item->unwritten;
     if (kg_error_sums_worse(rank, e, index, sums)) {
         sums->worst_rank = rank;
         sums->worst_index = index;
@@ -79,8 +99,14 @@ KG_BOTH void kg_error_sums_add(struct kg_error_sums *sums, uint64_t index, float
     sums->signed_sum += difference;
     sums->square_sum += kg_error_sums_product(e, e);
     sums->expected_square_sum += kg_error_sums_product(size, size);
+    sums->product_sum += kg_error_sums_product(got, expected);
+    if (item->scale < INFINITY)
+        sums->scale_square_sum += kg_error_sums_product(item->scale, item->scale);
     sums->max_abs = e > sums->max_abs ? e : sums->max_abs;
     sums->max_rel = rel > sums->max_rel ? rel : sums->max_rel;
+    const double scaled = kg_error_sums_over(e, item->scale);
+    sums->max_scaled = scaled > sums->max_scaled ? scaled : sums->max_scaled;
+    sums->largest = size > sums->largest ? size : sums->largest;
 }
 
 KG_BOTH void kg_error_sums_merge(struct kg_error_sums *into, const struct kg_error_sums *part)
@@ -99,8 +125,12 @@ KG_BOTH void kg_error_sums_merge(struct kg_error_sums *into, const struct kg_err
     into->signed_sum += part->signed_sum;
     into->square_sum += part->square_sum;
     into->expected_square_sum += part->expected_square_sum;
+    into->product_sum += part->product_sum;
+    into->scale_square_sum += part->scale_square_sum;
     into->max_abs = part->max_abs > into->max_abs ? part->max_abs : into->max_abs;
     into->max_rel = part->max_rel > into->max_rel ? part->max_rel : into->max_rel;
+    into->max_scaled = part->max_scaled > into->max_scaled ? part->max_scaled : into->max_scaled;
+    into->largest = part->largest > into->largest ? part->largest : into->largest;
 }
 
 /* Merges the parts in their order. */

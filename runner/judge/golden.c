@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "plan/problem.h"
 
 #define UNSTEADY_CUDA_PCT 3.0
 #define UNSTEADY_CPU_PCT 10.0
@@ -88,6 +89,21 @@ static void take_blocks(const struct kg_result *result, struct kg_golden *golden
         golden->blocks_ratio[i] = exp(result->blocks[i].log_ratio);
 }
 
+/* What was timed: the problem, its work, and what was launched for it. */
+static void take_work(const struct kg_result *result, struct kg_golden *golden)
+{
+    const kg_op *op = result->of.suite ? result->of.suite->op : NULL;
+    if (op && result->of.problem) {
+        kg_problem_format(op, result->of.problem, golden->problem, sizeof golden->problem);
+        golden->flops = result->work.flops;
+        golden->bytes = result->work.bytes;
+    }
+    memcpy(golden->identity, result->identity, sizeof golden->identity);
+    memcpy(golden->pin, result->pin, sizeof golden->pin);
+    kg_launch_format(&result->launch, golden->launch, sizeof golden->launch);
+    memcpy(golden->knobs, result->knobs, sizeof golden->knobs);
+}
+
 int kg_golden_of_result(const struct kg_result *result, const char *key, const struct kg_contract *contract,
                         const struct kg_provenance *provenance, struct kg_golden *ret_golden, kg_error *ret_error)
 {
@@ -98,8 +114,7 @@ int kg_golden_of_result(const struct kg_result *result, const char *key, const s
     if (strlen(key) >= sizeof golden.key)
         return kg_fail(ret_error, KG_EINVAL, "%s: its key is too long", result->id);
     (void)snprintf(golden.key, sizeof golden.key, "%s", key);
-    memcpy(golden.identity, result->identity, sizeof golden.identity);
-    memcpy(golden.pin, result->pin, sizeof golden.pin);
+    take_work(result, &golden);
     take_blocks(result, &golden);
 
     bool cpu = result->of.kind == KG_CPU;
@@ -116,6 +131,36 @@ int kg_golden_of_result(const struct kg_result *result, const char *key, const s
     golden.best = kg_golden_as_best(&golden);
     *ret_golden = golden;
     return 0;
+}
+
+/* ---- the work -------------------------------------------------------------------------------------------------- */
+
+/* The same function of the same problem: only what a compiler may make of it can differ. */
+static void add_changed_work(const char *name, double was, double is, char *what, size_t size)
+{
+    if (!(fabs(is - was) <= 1e-9 * fabs(was)))
+        kg_text_join(what, size, "; ", "%s: %.10g -> %.10g", name, was, is);
+}
+
+bool kg_golden_is_of(const struct kg_golden *golden, const kg_op *op, const void *problem, char *ret_what, size_t size)
+{
+    char change[300];
+    ret_what[0] = 0;
+    if (!golden->problem[0])
+        return true;
+    if (kg_problem_differs(op, problem, golden->problem, change, sizeof change))
+        kg_text_join(ret_what, size, "; ", "problem: %s", change);
+    const struct kg_work work = kg_problem_work(op, problem);
+    add_changed_work("flops", golden->flops, work.flops, ret_what, size);
+    add_changed_work("bytes", golden->bytes, work.bytes, ret_what, size);
+    return !ret_what[0];
+}
+
+/* Whether both know their work, and it is not the same. */
+static bool is_other_work(const struct kg_golden *a, const struct kg_golden *b)
+{
+    return a->problem[0] && b->problem[0] &&
+           (strcmp(a->problem, b->problem) != 0 || a->flops != b->flops || a->bytes != b->bytes);
 }
 
 /* ---- the best -------------------------------------------------------------------------------------------------- */
@@ -148,6 +193,8 @@ enum kg_best_fate kg_golden_best_fate(const struct kg_golden *old, const struct 
     bool faster = same_card ? was->p50_us < is->p50_us : was->ratio < is->ratio;
     if (!kg_contract_same(&old->contract, &golden->contract))
         return KG_BEST_STALE;
+    if (is_other_work(old, golden))
+        return KG_BEST_OTHER;
     if (comparable && !faster)
         return KG_BEST_BEATEN;
     if (reset_best)

@@ -6,7 +6,7 @@
 #include "kgate.h"
 #include "judge/result.h"
 
-#define KG_GOLDEN_SCHEMA 2     /* 1 is read too: its `best` names no card and has no ratio */
+#define KG_GOLDEN_SCHEMA 3     /* 1 and 2 are read too: they do not know what was timed */
 #define KG_GOLDEN_MIN_BLOCKS 3 /* a bless needs, and a file holds, at least so many */
 
 struct kg_provenance {
@@ -42,6 +42,10 @@ struct kg_golden {
     struct kg_contract contract;
     char identity[1024];
     char pin[480];
+    char problem[512]; /* kg_problem_format; "" : it is not known, nor are the next two */
+    double flops, bytes;
+    char launch[1024]; /* kg_launch_format; "" : it is not known, nor are the knobs */
+    char knobs[256];   /* as they took effect: name=value,… */
     struct kg_provenance provenance;
 };
 
@@ -64,6 +68,10 @@ void kg_goldens_done(struct kg_goldens *goldens);
 int kg_goldens_load_all(const char *folder, struct kg_goldens **ret_sets, size_t *ret_count, kg_error *ret_error);
 void kg_goldens_free_all(struct kg_goldens *sets, size_t count);
 
+/* Is the golden's work that of the problem? Otherwise ret_what says what differs: "problem: n=8192 -> n=512; bytes: …".
+ * One that does not know its work is of any. */
+bool kg_golden_is_of(const struct kg_golden *golden, const kg_op *op, const void *problem, char *ret_what, size_t size);
+
 const struct kg_golden *kg_goldens_find(const struct kg_goldens *goldens, const char *key); /* NULL: none */
 
 /* What the golden is as a best. */
@@ -80,6 +88,7 @@ enum kg_best_fate {
     KG_BEST_APART, /* kept: it is of another card, and there are no two ratios to the same anchor */
     KG_BEST_RESET, /* forgotten since that was asked for; it was faster, or may have been */
     KG_BEST_STALE, /* forgotten: another contract */
+    KG_BEST_OTHER, /* forgotten: of another problem */
 };
 enum kg_best_fate kg_golden_best_fate(const struct kg_golden *old, const struct kg_golden *golden, bool reset_best);
 

@@ -12,19 +12,45 @@
 static const char *const quantities[] = { [KG_QUANTITY_RAW] = "raw", [KG_QUANTITY_RATIO] = "ratio" };
 static const char *const timers[] = { "graph", "event" }, *const caches[] = { "warm", "cold" };
 
+#define GOLDEN(field) KG_AT(struct kg_golden, field)
+#define PROVENANCE(field) KG_AT(struct kg_provenance, field)
+#define BEST(field) KG_AT(struct kg_best, field)
+#define BLOCKS .least = KG_GOLDEN_MIN_BLOCKS, .most = KG_MAX_BLOCKS, .count = offsetof(struct kg_golden, n_blocks)
+#define WITH_ANCHOR .with = offsetof(struct kg_golden, anchor)
+#define WITH_PROBLEM .with = offsetof(struct kg_golden, problem)
+#define WITH_LAUNCH .with = offsetof(struct kg_golden, launch)
+
+/* ---- what tables hold ------------------------------------------------------------------------------------------ */
+
 static const struct kg_member anchor_members[] = {
-    { "name", KG_IS_NAME, KG_AT(struct kg_golden, anchor) },
-    { "identity", KG_IS_TEXT, KG_AT(struct kg_golden, anchor_identity) },
-    { "p50_us", KG_IS_POSITIVE, KG_AT(struct kg_golden, anchor_p50_us) },
+    { "name", KG_IS_NAME, GOLDEN(anchor) },
+    { "identity", KG_IS_TEXT, GOLDEN(anchor_identity) },
 };
+static const struct kg_member best_anchor_members[] = {
+    { "name", KG_IS_NAME, BEST(anchor) },
+    { "identity", KG_IS_TEXT, BEST(anchor_identity) },
+};
+static const struct kg_record anchor_record = KG_RECORD(anchor_members),
+                              best_anchor_record = KG_RECORD(best_anchor_members);
+
 static const struct kg_member best_members[] = {
-    { "p50_us", KG_IS_POSITIVE, KG_AT(struct kg_best, p50_us) },
-    { "git_sha", KG_IS_TEXT, KG_AT(struct kg_best, git_sha) },
-    { "date", KG_IS_TEXT, KG_AT(struct kg_best, date) },
-    { "uuid", KG_IS_TEXT, KG_AT(struct kg_best, uuid), .since = 2 },
-    { "ratio", KG_IS_AMOUNT, KG_AT(struct kg_best, ratio), .since = 2 }, /* 0: no anchor */
-    { "anchor", KG_IS_TEXT, KG_AT(struct kg_best, anchor), .since = 2 },
-    { "anchor_identity", KG_IS_TEXT, KG_AT(struct kg_best, anchor_identity), .since = 2 },
+    { "p50_us", KG_IS_POSITIVE, BEST(p50_us) },
+    { "ratio", KG_IS_AMOUNT, BEST(ratio) }, /* 0: no anchor */
+    { "git_sha", KG_IS_TEXT, BEST(git_sha) },
+    { "date", KG_IS_TEXT, BEST(date) },
+    { "uuid", KG_IS_TEXT, BEST(uuid) },
+    { "anchor", KG_IS_ENTRY, .record = &best_anchor_record, .table = "anchors",
+      .with = offsetof(struct kg_best, anchor) },
+};
+static const struct kg_member card_members[] = {
+    { "device", KG_IS_TEXT, PROVENANCE(device) },
+    { "uuid", KG_IS_TEXT, PROVENANCE(uuid) },
+    { "driver", KG_IS_TEXT, PROVENANCE(driver) },
+    { "cuda", KG_IS_TEXT, PROVENANCE(cuda) },
+};
+static const struct kg_member code_members[] = {
+    { "identity", KG_IS_TEXT, GOLDEN(identity) },
+    { "pin", KG_IS_TEXT, GOLDEN(pin) },
 };
 static const struct kg_member contract_members[] = {
     { "timer", KG_IS_TEXT, KG_AT(struct kg_contract, timer), KG_WORDS(timers) },
@@ -32,40 +58,89 @@ static const struct kg_member contract_members[] = {
     { "window_us", KG_IS_AMOUNT, KG_AT(struct kg_contract, window_us) }, /* 0: single calls between events */
     { "data", KG_IS_NAME, KG_AT(struct kg_contract, data) },
 };
+static const struct kg_member problem_members[] = {
+    { "fields", KG_IS_NAME, GOLDEN(problem) },
+    { "flops", KG_IS_EXACT, GOLDEN(flops) },
+    { "bytes", KG_IS_EXACT, GOLDEN(bytes) },
+};
+static const struct kg_record best_record = KG_RECORD(best_members), card_record = KG_RECORD(card_members),
+                              code_record = KG_RECORD(code_members), contract_record = KG_RECORD(contract_members),
+                              problem_record = KG_RECORD(problem_members);
+
 static const struct kg_member provenance_members[] = {
-    { "git_sha", KG_IS_TEXT, KG_AT(struct kg_provenance, git_sha) },
-    { "branch", KG_IS_TEXT, KG_AT(struct kg_provenance, branch) },
-    { "dirty", KG_IS_FLAG, KG_AT(struct kg_provenance, dirty) },
-    { "date", KG_IS_TEXT, KG_AT(struct kg_provenance, date) },
-    { "reason", KG_IS_TEXT, KG_AT(struct kg_provenance, reason) },
-    { "device", KG_IS_TEXT, KG_AT(struct kg_provenance, device) },
-    { "uuid", KG_IS_TEXT, KG_AT(struct kg_provenance, uuid) },
-    { "driver", KG_IS_TEXT, KG_AT(struct kg_provenance, driver) },
-    { "cuda", KG_IS_TEXT, KG_AT(struct kg_provenance, cuda) },
+    { "git_sha", KG_IS_TEXT, PROVENANCE(git_sha) }, { "branch", KG_IS_TEXT, PROVENANCE(branch) },
+    { "dirty", KG_IS_FLAG, PROVENANCE(dirty) },     { "date", KG_IS_TEXT, PROVENANCE(date) },
+    { "reason", KG_IS_TEXT, PROVENANCE(reason) },   { "card", KG_IS_ENTRY, .record = &card_record, .table = "cards" },
 };
 const struct kg_record kg_bless_record = { provenance_members, 5 };
-static const struct kg_record anchor_record = KG_RECORD(anchor_members), best_record = KG_RECORD(best_members),
-                              contract_record = KG_RECORD(contract_members),
-                              provenance_record = KG_RECORD(provenance_members);
 
-#define BLOCKS .least = KG_GOLDEN_MIN_BLOCKS, .most = KG_MAX_BLOCKS, .count = offsetof(struct kg_golden, n_blocks)
-#define WITH_ANCHOR .with = offsetof(struct kg_golden, anchor)
+static const struct kg_member setup_members[] = {
+    { "code", KG_IS_ENTRY, .record = &code_record, .table = "codes" },
+    { "launch", KG_IS_NAME, GOLDEN(launch), WITH_LAUNCH },
+    { "knobs", KG_IS_TEXT, GOLDEN(knobs), WITH_LAUNCH },
+    { "anchor", KG_IS_ENTRY, .record = &anchor_record, .table = "anchors", WITH_ANCHOR },
+    { "contract", KG_IS_ENTRY, GOLDEN(contract), .record = &contract_record, .table = "contracts" },
+};
+static const struct kg_record provenance_record = KG_RECORD(provenance_members),
+                              setup_record = KG_RECORD(setup_members);
+
+/* ---- a case ---------------------------------------------------------------------------------------------------- */
 
 static const struct kg_member members[] = {
-    { "key", KG_IS_NAME, KG_AT(struct kg_golden, key) },
-    { "p50_us", KG_IS_POSITIVE, KG_AT(struct kg_golden, p50_us) },
-    { "floor_pct", KG_IS_POSITIVE, KG_AT(struct kg_golden, floor_pct) },
-    { "identity", KG_IS_TEXT, KG_AT(struct kg_golden, identity) },
-    { "pin", KG_IS_TEXT, KG_AT(struct kg_golden, pin) },
-    { "judge", KG_IS_WORD, KG_AT(struct kg_golden, quantity), KG_WORDS(quantities) },
-    { "blocks_us", KG_IS_LIST, KG_AT(struct kg_golden, blocks_us), BLOCKS },
-    { "blocks_ratio", KG_IS_LIST, KG_AT(struct kg_golden, blocks_ratio), BLOCKS, WITH_ANCHOR },
-    { "anchor", KG_IS_RECORD, .record = &anchor_record, WITH_ANCHOR },
-    { "best", KG_IS_RECORD, KG_AT(struct kg_golden, best), .record = &best_record },
-    { "contract", KG_IS_RECORD, KG_AT(struct kg_golden, contract), .record = &contract_record },
-    { "provenance", KG_IS_RECORD, KG_AT(struct kg_golden, provenance), .record = &provenance_record },
+    { "key", KG_IS_NAME, GOLDEN(key) },
+    { "p50_us", KG_IS_POSITIVE, GOLDEN(p50_us) },
+    { "floor_pct", KG_IS_POSITIVE, GOLDEN(floor_pct) },
+    { "judge", KG_IS_WORD, GOLDEN(quantity), KG_WORDS(quantities) },
+    { "blocks_us", KG_IS_LIST, GOLDEN(blocks_us), BLOCKS },
+    { "blocks_ratio", KG_IS_LIST, GOLDEN(blocks_ratio), BLOCKS, WITH_ANCHOR },
+    { "anchor_us", KG_IS_POSITIVE, GOLDEN(anchor_p50_us), WITH_ANCHOR },
+    { "problem", KG_IS_ENTRY, .record = &problem_record, .table = "problems", WITH_PROBLEM },
+    { "setup", KG_IS_ENTRY, .record = &setup_record, .table = "setups" },
+    { "best", KG_IS_ENTRY, GOLDEN(best), .record = &best_record, .table = "bests" },
+    { "provenance", KG_IS_ENTRY, GOLDEN(provenance), .record = &provenance_record, .table = "provenances" },
 };
-static const struct kg_record golden_record = KG_RECORD(members);
+
+/* Of schemas 1 and 2, which have no tables. */
+static const struct kg_member older_anchor_members[] = {
+    { "name", KG_IS_NAME, GOLDEN(anchor) },
+    { "identity", KG_IS_TEXT, GOLDEN(anchor_identity) },
+    { "p50_us", KG_IS_POSITIVE, GOLDEN(anchor_p50_us) },
+};
+static const struct kg_member older_best_members[] = {
+    { "p50_us", KG_IS_POSITIVE, BEST(p50_us) },
+    { "git_sha", KG_IS_TEXT, BEST(git_sha) },
+    { "date", KG_IS_TEXT, BEST(date) },
+    { "uuid", KG_IS_TEXT, BEST(uuid), .since = 2 },
+    { "ratio", KG_IS_AMOUNT, BEST(ratio), .since = 2 },
+    { "anchor", KG_IS_TEXT, BEST(anchor), .since = 2 },
+    { "anchor_identity", KG_IS_TEXT, BEST(anchor_identity), .since = 2 },
+};
+static const struct kg_member older_provenance_members[] = {
+    { "git_sha", KG_IS_TEXT, PROVENANCE(git_sha) }, { "branch", KG_IS_TEXT, PROVENANCE(branch) },
+    { "dirty", KG_IS_FLAG, PROVENANCE(dirty) },     { "date", KG_IS_TEXT, PROVENANCE(date) },
+    { "reason", KG_IS_TEXT, PROVENANCE(reason) },   { "device", KG_IS_TEXT, PROVENANCE(device) },
+    { "uuid", KG_IS_TEXT, PROVENANCE(uuid) },       { "driver", KG_IS_TEXT, PROVENANCE(driver) },
+    { "cuda", KG_IS_TEXT, PROVENANCE(cuda) },
+};
+static const struct kg_record older_anchor_record = KG_RECORD(older_anchor_members),
+                              older_best_record = KG_RECORD(older_best_members),
+                              older_provenance_record = KG_RECORD(older_provenance_members);
+static const struct kg_member older_members[] = {
+    { "key", KG_IS_NAME, GOLDEN(key) },
+    { "p50_us", KG_IS_POSITIVE, GOLDEN(p50_us) },
+    { "floor_pct", KG_IS_POSITIVE, GOLDEN(floor_pct) },
+    { "identity", KG_IS_TEXT, GOLDEN(identity) },
+    { "pin", KG_IS_TEXT, GOLDEN(pin) },
+    { "judge", KG_IS_WORD, GOLDEN(quantity), KG_WORDS(quantities) },
+    { "blocks_us", KG_IS_LIST, GOLDEN(blocks_us), BLOCKS },
+    { "blocks_ratio", KG_IS_LIST, GOLDEN(blocks_ratio), BLOCKS, WITH_ANCHOR },
+    { "anchor", KG_IS_RECORD, .record = &older_anchor_record, WITH_ANCHOR },
+    { "best", KG_IS_RECORD, GOLDEN(best), .record = &older_best_record },
+    { "contract", KG_IS_RECORD, GOLDEN(contract), .record = &contract_record },
+    { "provenance", KG_IS_RECORD, GOLDEN(provenance), .record = &older_provenance_record },
+};
+
+static const struct kg_record golden_record = KG_RECORD(members), older_record = KG_RECORD(older_members);
 static const struct kg_record_file goldens_file = {
     .prefix = "expectations_",
     .list = "cases",
@@ -74,6 +149,7 @@ static const struct kg_record_file goldens_file = {
     .oldest = 1,
     .schema = KG_GOLDEN_SCHEMA,
     .record = &golden_record,
+    .older = &older_record,
     .size = sizeof(struct kg_golden),
 };
 
@@ -129,6 +205,8 @@ static int check_golden(const struct kg_golden *golden, kg_error *ret_error)
         return kg_fail(ret_error, KG_EINVAL, "\"key\" is not suite/shape/backend");
     if (!(fabs(golden->p50_us - median) <= 1e-4 * median))
         return kg_fail(ret_error, KG_EINVAL, "p50_us %g is not the median of blocks_us, %g", golden->p50_us, median);
+    if ((golden->anchor_p50_us > 0) != (golden->anchor[0] != 0))
+        return kg_fail(ret_error, KG_EINVAL, "only one of blocks_ratio and the setup's anchor is there");
     if (!golden->anchor[0] && golden->quantity == KG_QUANTITY_RATIO)
         return kg_fail(ret_error, KG_EINVAL, "judged by ratio, but without an anchor");
     return check_best(golden, ret_error);

@@ -240,6 +240,13 @@ static enum kg_verdict answer(struct kg_result *result, const struct question *q
     return verdicts[decision.answer];
 }
 
+/* Where an identity ends with knobs that are not at their fallbacks: "code; knobs a=1". NULL: it does not. */
+static char *find_knobs(char *identity)
+{
+    char *later = strstr(identity, "; knobs ");
+    return later ? later : !strncmp(identity, "knobs ", strlen("knobs ")) ? identity : NULL;
+}
+
 /* Evidence on the cause of a slower time; nothing where one of the two has no identity. A golden is of no --knob, which
  * an identity ends with; two builds are measured with the same. */
 static void add_identity(struct kg_result *result, const char *other_identity)
@@ -247,15 +254,20 @@ static void add_identity(struct kg_result *result, const char *other_identity)
     bool against = result->judgement.quantity == KG_QUANTITY_AGAINST;
     char code[sizeof result->identity];
     snprintf(code, sizeof code, "%s", result->identity);
-    char *knobs = against ? NULL : strstr(code, "knobs ");
+    char *knobs = against ? NULL : find_knobs(code);
     if (knobs)
-        knobs[knobs > code ? -2 : 0] = '\0';
+        *knobs = '\0';
     if (result->judgement.same_code)
         kg_reason_add(result, ", same code as the %s: environment", against ? "baseline" : "golden");
     else if (result->identity[0] && other_identity[0] && strcmp(code, other_identity))
         kg_reason_add(result, against ? ", code differs from the baseline's" : ", code changed since the golden");
-    if (knobs)
-        kg_reason_add(result, ", knobs differ from the golden's: %s", result->knobs);
+}
+
+/* A golden that does not know its knobs is of the fallbacks. */
+static void add_knobs(struct kg_result *result, const struct kg_golden *golden)
+{
+    if (golden->launch[0] ? strcmp(result->knobs, golden->knobs) != 0 : find_knobs(result->identity) != NULL)
+        kg_reason_add(result, ", knobs differ from the golden's: %s", result->knobs[0] ? result->knobs : "none");
 }
 
 /* ---- creep ----------------------------------------------------------------------------------------------------- */
@@ -371,6 +383,7 @@ static enum kg_verdict judge_golden(struct kg_result *result, const struct kg_ex
         verdict = judge_creep(result, e, decision.alarm_blocks + decision.n_blocks, verdict, ret_more);
     if (verdict == KG_SLOW)
         add_identity(result, golden->identity);
+    add_knobs(result, golden);
     if (verdict == KG_FAST)
         kg_reason_add(result, ", the golden is stale: bless");
     if (note[0])

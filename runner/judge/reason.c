@@ -1,6 +1,8 @@
 /* reason.c -- the words of reasons that are more than one sentence. The rest stand where the verdict is found. */
 #include "judge/reason.h"
 
+#include <math.h>
+
 #include "base/format.h"
 
 void kg_reason_add_time(struct kg_result *result)
@@ -22,8 +24,8 @@ static void add_figure(struct kg_result *result, const char *name, double value,
 void kg_reason_add_gates(struct kg_result *result)
 {
     static const kg_gates none = { 0 };
-    const kg_gates *gates = result->of.suite ? &result->of.suite->gates : &none;
     const struct kg_comparison *comparison = &result->comparison;
+    const kg_gates held = result->of.suite ? kg_case_gates(&result->of, comparison->largest) : none, *gates = &held;
     if (!result->marks.finite)
         kg_reason_add(result, "%llu of %llu elements not finite", (unsigned long long)comparison->nonfinite,
                       (unsigned long long)comparison->count);
@@ -38,4 +40,10 @@ void kg_reason_add_gates(struct kg_result *result)
         add_figure(result, "bad_pct", comparison->bad_pct, gates->bad_pct);
     if (!result->marks.rel_l2)
         add_figure(result, "rel_l2", comparison->rel_l2, gates->rel_l2);
+    if (!result->marks.scaled)
+        add_figure(result, "error over its scale", comparison->max_scaled, gates->scaled);
+    if (!result->marks.slope)
+        add_figure(result, "|slope - 1|", fabs(comparison->slope - 1), gates->slope);
+    if (!result->marks.repeats)
+        kg_reason_add(result, "%s", result->repeats.wrong);
 }

@@ -11,9 +11,20 @@ const char *kg_verdict_name(enum kg_verdict verdict)
     static const char *const names[KG_VERDICTS] = {
         [KG_PASS] = "PASS",     [KG_FAST] = "FAST",       [KG_XFAIL] = "XFAIL", [KG_SKIP] = "SKIP",
         [KG_FAIL] = "FAIL",     [KG_ERROR] = "ERROR",     [KG_XPASS] = "XPASS", [KG_SLOW] = "SLOW",
-        [KG_UNSURE] = "UNSURE", [KG_UNGATED] = "UNGATED", [KG_LOST] = "LOST",
+        [KG_UNSURE] = "UNSURE", [KG_UNGATED] = "UNGATED", [KG_LOST] = "LOST",   [KG_WEAK] = "WEAK",
     };
     return (unsigned)verdict < KG_VERDICTS ? names[verdict] : "?";
+}
+
+bool kg_case_has_scale(const struct kg_case *of)
+{
+    const kg_op *op = of->suite->op;
+    return of->kind == KG_CPU ? op->error_scale_cpu != NULL : op->error_scale_cuda != NULL;
+}
+
+kg_gates kg_case_gates(const struct kg_case *of, double largest)
+{
+    return kg_gates_in_force(&of->suite->gates, of->regime != NULL, kg_case_has_scale(of), largest);
 }
 
 void kg_result_done(struct kg_result *result)

@@ -6,6 +6,7 @@
 #include "device/comparison.h"
 #include "kgate.h"
 #include "base/stats.h"
+#include "judge/strength.h"
 #include "plan/plan.h"
 #include "plan/problem.h"
 
@@ -23,6 +24,7 @@ enum kg_verdict {
     KG_UNSURE,
     KG_UNGATED,
     KG_LOST,
+    KG_WEAK,
     KG_VERDICTS
 };
 
@@ -35,6 +37,7 @@ enum kg_phase {
     KG_BASELINE_LAUNCH,
     KG_CORRECTNESS,
     KG_REFERENCE, /* --against: the baseline's */
+    KG_REPEATING,
     KG_TIMING,
     KG_DONE
 };
@@ -89,6 +92,13 @@ struct kg_judgement {
     double alarm_pct; /* its estimate. A verdict other than SLOW then says that a second set did not confirm it */
 };
 
+/* --repeat: what further launches gave. */
+struct kg_repeats {
+    int launches;    /* 0: none was asked for */
+    int other_bits;  /* of them; right all the same, but for the wrong one */
+    char wrong[400]; /* which launch was wrong, the last then, and how; "": none was */
+};
+
 struct kg_result {
     struct kg_case of;
     char id[KG_ID_SIZE];
@@ -100,7 +110,9 @@ struct kg_result {
     bool compared;
     struct kg_comparison comparison;
     struct kg_gate_marks marks;
+    struct kg_repeats repeats;
     uint64_t output_digest;
+    struct kg_strength strength; /* of the gates on these inputs, whoever wrote the output */
 
     struct kg_block blocks[KG_MAX_BLOCKS];
     int n_blocks;
@@ -134,6 +146,12 @@ static inline bool kg_result_is_timed(const struct kg_result *result)
 {
     return result->of.policy.timed && !result->is_new;
 }
+
+/* Does its op give an error scale on its kind of device? */
+bool kg_case_has_scale(const struct kg_case *of);
+
+/* The gates in force for it; `largest`: of |expected|. */
+kg_gates kg_case_gates(const struct kg_case *of, double largest);
 
 void kg_result_done(struct kg_result *result); /* frees the samples */
 

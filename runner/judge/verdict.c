@@ -28,6 +28,18 @@ static void say_stale(struct kg_result *result, const struct kg_contract *golden
     add_contract(result, run);
 }
 
+/* Whether the golden is of other work than the case; the reason says which. */
+static bool is_of_other_work(struct kg_result *result, const struct kg_golden *golden)
+{
+    char what[400];
+    const kg_op *op = result->of.suite ? result->of.suite->op : NULL;
+    if (!op || !result->of.problem || kg_golden_is_of(golden, op, result->of.problem, what, sizeof what))
+        return false;
+    result->judgement.golden_us = golden->p50_us;
+    kg_reason_add(result, "the golden is of other work: %s", what);
+    return true;
+}
+
 static bool is_time(double value)
 {
     return value > 0 && isfinite(value);
@@ -76,6 +88,8 @@ static enum kg_verdict decide_time(struct kg_result *result, const struct kg_exp
         kg_reason_add(result, "right; no golden on this architecture");
         return KG_UNGATED;
     }
+    if (!policy->against && is_of_other_work(result, golden))
+        return KG_UNGATED;
     if (!policy->against && !kg_contract_same(&golden->contract, &contract)) {
         result->judgement.golden_us = golden->p50_us;
         say_stale(result, &golden->contract, &contract);
@@ -136,6 +150,20 @@ static void expect_failure(struct kg_result *result, const char *xfail)
     }
 }
 
+/* A right output says nothing where a wrong one would have been called right too. What was found besides a wrong answer
+ * that passes, be it slow, is found all the same. */
+static void call_weak(struct kg_result *result)
+{
+    const enum kg_verdict found = result->verdict;
+    const kg_wrong_set weak = result->strength.accepted & ~result->of.policy.excused;
+    if (!weak || (found != KG_PASS && found != KG_FAST && found != KG_UNSURE && found != KG_UNGATED))
+        return;
+    result->verdict = KG_WEAK;
+    result->reason[0] = 0;
+    kg_reason_add(result, "weak: its gates pass ");
+    kg_strength_say(&result->strength, weak, result->reason, sizeof result->reason);
+}
+
 static bool is_undecided(const struct kg_result *result, bool more)
 {
     if (result->outcome != KG_RAN || !result->compared)
@@ -173,6 +201,7 @@ bool kg_verdict_decide(struct kg_result *result, const struct kg_expectation *e)
     result->verdict = decide(result, e, &more);
     if (result->of.policy.xfail)
         expect_failure(result, result->of.policy.xfail);
+    call_weak(result);
     if (e->stopped && is_undecided(result, more))
         leave_undecided(result, e);
     return more;
@@ -189,7 +218,7 @@ int kg_verdict_status(const size_t counts[KG_VERDICTS], bool allow_undecided)
         return 1;
     if (counts[KG_SLOW])
         return 3;
-    if (!allow_undecided && (counts[KG_UNSURE] || counts[KG_UNGATED] || counts[KG_LOST]))
+    if (!allow_undecided && (counts[KG_UNSURE] || counts[KG_UNGATED] || counts[KG_LOST] || counts[KG_WEAK]))
         return 4;
     return counts[KG_SKIP] == total ? 77 : 0;
 }

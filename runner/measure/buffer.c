@@ -8,19 +8,45 @@ static size_t data_room(const kg_tensor *tensor)
     return (kg_tensor_bytes(tensor) + 255) / 256 * 256;
 }
 
+static size_t block_bytes(const kg_tensor *tensor)
+{
+    return data_room(tensor) + (size_t)2 * KG_GUARD_BYTES;
+}
+
 /* From the last byte of the data, not from its padding: a write one past the end counts. */
 static size_t tail_bytes(const kg_tensor *tensor)
 {
     return data_room(tensor) - kg_tensor_bytes(tensor) + KG_GUARD_BYTES;
 }
 
-static int paint_guards(const struct kg_buffers *b, int i, kg_error *ret_error)
+/* A NaN that arithmetic does not make, so that it is a canary too; e4m3 has but the two. A workspace holds what its
+ * backend likes: f16's largest is one of over 1e36 as bf16 or f32. */
+static uint32_t guard_pattern(const kg_tensor *tensor, enum kg_guards guards)
+{
+    static const uint32_t largest[] = {
+        [KG_F32] = 0x7f7fffff, [KG_F16] = 0x7bff7bff, [KG_BF16] = 0x7f7f7f7f, [KG_E4M3] = 0x7e7e7e7e
+    };
+    if (guards == KG_GUARDS_LARGEST)
+        return largest[tensor->role == KG_WORKSPACE ? KG_F16 : tensor->dtype];
+    return tensor->dtype == KG_E4M3 ? 0xff7fff7f : 0xffa5ffa5;
+}
+
+/* Before and after the data. */
+static void guard_bands(const struct kg_buffers *b, int i, struct kg_span ret_bands[2])
 {
     const kg_tensor *tensor = &b->tensors[i];
-    int status = b->context->ops->paint(b->context, b->blocks[i], KG_GUARD_BYTES, KG_GUARD, ret_error);
-    if (!status)
-        status = b->context->ops->paint(b->context, (char *)tensor->data + kg_tensor_bytes(tensor), tail_bytes(tensor),
-                                        KG_GUARD, ret_error);
+    const uint32_t pattern = guard_pattern(tensor, b->guards);
+    ret_bands[0] = (struct kg_span){ b->blocks[i], KG_GUARD_BYTES, pattern };
+    ret_bands[1] = (struct kg_span){ (char *)tensor->data + kg_tensor_bytes(tensor), tail_bytes(tensor), pattern };
+}
+
+static int paint_guards(const struct kg_buffers *b, int i, kg_error *ret_error)
+{
+    struct kg_span bands[2];
+    int status = KG_OK;
+    guard_bands(b, i, bands);
+    for (int j = 0; j < 2 && !status; j++)
+        status = b->context->ops->paint(b->context, (void *)bands[j].data, bands[j].bytes, bands[j].pattern, ret_error);
     return status;
 }
 
@@ -28,17 +54,17 @@ static int allocate_one(struct kg_buffers *b, int i, kg_error *ret_error)
 {
     const struct kg_device_ops *ops = b->context->ops;
     kg_tensor *tensor = &b->tensors[i];
-    int status = ops->allocate(b->context, data_room(tensor) + 2 * KG_GUARD_BYTES, &b->blocks[i], ret_error);
+    int status = ops->allocate(b->context, block_bytes(tensor), &b->blocks[i], ret_error);
     if (status)
         return status;
     tensor->data = (char *)b->blocks[i] + KG_GUARD_BYTES;
     return paint_guards(b, i, ret_error);
 }
 
-int kg_buffers_new(kg_context *context, const kg_tensor *tensors, int count, struct kg_buffers *ret_buffers,
-                   kg_error *ret_error)
+int kg_buffers_new(kg_context *context, const kg_tensor *tensors, int count, enum kg_guards guards,
+                   struct kg_buffers *ret_buffers, kg_error *ret_error)
 {
-    struct kg_buffers b = { .context = context };
+    struct kg_buffers b = { .context = context, .guards = guards };
     for (int i = 0; i < count; i++) {
         b.tensors[i] = tensors[i];
         b.count = i + 1;
@@ -63,10 +89,14 @@ void kg_buffers_done(struct kg_buffers *buffers)
 int kg_buffers_poison(const struct kg_buffers *buffers, kg_error *ret_error)
 {
     int status = KG_OK;
-    for (int i = 0; i < buffers->count && !status; i++)
-        if (buffers->tensors[i].role != KG_INPUT)
-            status = buffers->context->ops->paint(buffers->context, buffers->tensors[i].data,
-                                                  kg_tensor_bytes(&buffers->tensors[i]), KG_POISON, ret_error);
+    for (int i = 0; i < buffers->count && !status; i++) {
+        const kg_tensor *tensor = &buffers->tensors[i];
+        const bool output = tensor->role == KG_OUTPUT || buffers->guards == KG_GUARDS_NAN;
+        if (tensor->role != KG_INPUT)
+            status =
+                buffers->context->ops->paint(buffers->context, tensor->data, kg_tensor_bytes(tensor),
+                                             output ? KG_POISON : guard_pattern(tensor, buffers->guards), ret_error);
+    }
     return status;
 }
 
@@ -82,13 +112,9 @@ int kg_buffers_check_guards(const struct kg_buffers *buffers, kg_error *ret_erro
 {
     struct kg_span bands[2 * KG_MAX_TENSORS];
     uint64_t changed[2 * KG_MAX_TENSORS];
-    for (int i = 0; i < buffers->count; i++) {
-        const kg_tensor *tensor = &buffers->tensors[i];
-        bands[2 * i] = (struct kg_span){ buffers->blocks[i], KG_GUARD_BYTES };
-        bands[2 * i + 1] = (struct kg_span){ (char *)tensor->data + kg_tensor_bytes(tensor), tail_bytes(tensor) };
-    }
-    int status =
-        buffers->context->ops->count_changed(buffers->context, bands, 2 * buffers->count, KG_GUARD, changed, ret_error);
+    for (int i = 0; i < buffers->count; i++)
+        guard_bands(buffers, i, bands + 2 * i);
+    int status = buffers->context->ops->count_changed(buffers->context, bands, 2 * buffers->count, changed, ret_error);
     for (int i = 0; i < buffers->count && !status; i++)
         if (changed[2 * i] || changed[2 * i + 1])
             return kg_fail(ret_error, KG_EDEVICE, "wrote outside %s: %llu bytes changed before it, %llu after it",
@@ -132,5 +158,13 @@ size_t kg_buffers_bytes(const struct kg_buffers *buffers)
     size_t bytes = 0;
     for (int i = 0; i < buffers->count; i++)
         bytes += kg_tensor_bytes(&buffers->tensors[i]);
+    return bytes;
+}
+
+uint64_t kg_buffers_room(const kg_tensor *tensors, int count)
+{
+    uint64_t bytes = 0;
+    for (int i = 0; i < count; i++)
+        bytes += block_bytes(&tensors[i]);
     return bytes;
 }

@@ -6,19 +6,25 @@
 
 #define KG_GUARD_BYTES 16384 /* on both sides; a multiple of the alignment */
 
+/* What memory holds that no element owns, guard bands and workspaces: a value of the tensor's dtype that shows in what
+ * is computed from it. NaN is seen by sums, but not by a maximum that leaves it out; the largest finite value by that.
+ */
+enum kg_guards { KG_GUARDS_NAN, KG_GUARDS_LARGEST };
+
 struct kg_buffers {
     kg_context *context;
+    enum kg_guards guards;
     int count;
     kg_tensor tensors[KG_MAX_TENSORS];
     void *blocks[KG_MAX_TENSORS]; /* guard, data, guard */
 };
 
 /* Allocates and paints the guards; data is not initialised. */
-int kg_buffers_new(kg_context *context, const kg_tensor *tensors, int count, struct kg_buffers *ret_buffers,
-                   kg_error *ret_error);
+int kg_buffers_new(kg_context *context, const kg_tensor *tensors, int count, enum kg_guards guards,
+                   struct kg_buffers *ret_buffers, kg_error *ret_error);
 void kg_buffers_done(struct kg_buffers *buffers); /* a zeroed one is accepted */
 
-/* Outputs and workspaces to KG_POISON. */
+/* Outputs to KG_POISON, workspaces to what guards hold. */
 int kg_buffers_poison(const struct kg_buffers *buffers, kg_error *ret_error);
 
 int kg_buffers_paint_guards(const struct kg_buffers *buffers, kg_error *ret_error); /* as they were when allocated */
@@ -33,5 +39,7 @@ int kg_buffers_digest(const struct kg_buffers *buffers, enum kg_role role, uint6
 int kg_buffers_copy_inputs(const struct kg_buffers *to, const struct kg_buffers *from, kg_error *ret_error);
 
 size_t kg_buffers_bytes(const struct kg_buffers *buffers); /* data only */
+
+uint64_t kg_buffers_room(const kg_tensor *tensors, int count); /* what kg_buffers_new would allocate */
 
 #endif

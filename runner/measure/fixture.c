@@ -1,8 +1,10 @@
-/* fixture.c -- inputs from the counter-based generator, reference by the op. */
+/* fixture.c -- inputs, reference and error scale of a case. */
 #include "measure/fixture.h"
 
 #include <math.h>
 
+#include "measure/inputs.h"
+#include "measure/known.h"
 #include "plan/problem.h"
 
 static int describe(const struct kg_case *of, kg_tensor tensors[KG_MAX_TENSORS], int *ret_count, kg_error *ret_error)
@@ -17,18 +19,39 @@ static int describe(const struct kg_case *of, kg_tensor tensors[KG_MAX_TENSORS],
     return KG_OK;
 }
 
+/* Whether the tensors are free to have, and in single precision what they are compared with: the reference's outputs
+ * and their error scale. */
+static int check_memory(kg_context *context, const struct kg_case *of, const kg_tensor *tensors, int count,
+                        kg_error *ret_error)
+{
+    uint64_t needed = kg_buffers_room(tensors, count), available = 0;
+    int status = context->ops->free_bytes(context, &available, ret_error);
+    for (int i = 0; i < count; i++) {
+        kg_tensor expected = tensors[i];
+        expected.dtype = KG_F32;
+        if (expected.role == KG_OUTPUT)
+            needed += kg_buffers_room(&expected, 1) * (kg_case_has_scale(of) ? 2 : 1);
+    }
+    if (!status && needed > available)
+        return kg_fail(ret_error, KG_EUNSUPPORTED, "needs %llu bytes of device memory, %llu are free",
+                       (unsigned long long)needed, (unsigned long long)available);
+    return status;
+}
+
 int kg_fixture_new(kg_context *context, const struct kg_case *of, struct kg_fixture *ret_fixture, kg_error *ret_error)
 {
     kg_tensor tensors[KG_MAX_TENSORS] = { 0 };
     int count = 0;
     int status = describe(of, tensors, &count, ret_error);
+    if (!status)
+        status = check_memory(context, of, tensors, count, ret_error);
     if (status)
         return status;
     struct kg_fixture f = { .context = context, .of = *of };
-    status = kg_buffers_new(context, tensors, count, &f.buffers, ret_error);
-    for (int i = 0; i < count && !status; i++)
-        if (tensors[i].role == KG_INPUT)
-            status = context->ops->fill(context, &f.buffers.tensors[i], of->seed, (uint32_t)i, ret_error);
+    const enum kg_guards guards = of->regime ? KG_GUARDS_LARGEST : KG_GUARDS_NAN;
+    status = kg_buffers_new(context, tensors, count, guards, &f.buffers, ret_error);
+    if (!status)
+        status = kg_inputs_draw(of, &f.buffers, ret_error);
     if (!status)
         status = kg_buffers_digest(&f.buffers, KG_INPUT, &f.input_digest, ret_error);
     if (status)
@@ -42,13 +65,14 @@ void kg_fixture_done(struct kg_fixture *fixture)
 {
     kg_buffers_done(&fixture->buffers);
     kg_buffers_done(&fixture->expected);
+    kg_buffers_done(&fixture->scale);
     *fixture = (struct kg_fixture){ 0 };
 }
 
 bool kg_fixture_serves(const struct kg_fixture *fixture, const struct kg_case *of)
 {
     return fixture->context && fixture->of.suite == of->suite && fixture->of.seed == of->seed &&
-           fixture->of.problem == of->problem;
+           fixture->of.problem == of->problem && fixture->of.regime == of->regime;
 }
 
 static bool same_tensor(const kg_tensor *a, const kg_tensor *b)
@@ -80,49 +104,118 @@ int kg_fixture_admits(const struct kg_fixture *fixture, const struct kg_case *ca
     return KG_OK;
 }
 
-int kg_fixture_reference(struct kg_fixture *fixture, kg_error *ret_error)
+/* The call's tensors, and for each output an FP32 one, of its shape, in its place. */
+static int call_tensors(const struct kg_fixture *fixture, kg_tensor call[2 * KG_MAX_TENSORS],
+                        kg_tensor outputs[KG_MAX_TENSORS])
 {
-    if (fixture->expected.count)
-        return KG_OK;
-    const kg_op *op = fixture->of.suite->op;
-    const kg_device *device = &fixture->context->device;
-    kg_tensor outputs[KG_MAX_TENSORS], call[KG_MAX_TENSORS];
     int n_outputs = 0;
     for (int i = 0; i < fixture->buffers.count; i++) {
         call[i] = fixture->buffers.tensors[i];
-        if (call[i].role == KG_OUTPUT) {
-            outputs[n_outputs] = call[i];
-            outputs[n_outputs++].dtype = KG_F32;
-        }
+        if (call[i].role != KG_OUTPUT)
+            continue;
+        call[i].dtype = KG_F32;
+        call[i].unit = 0;
+        outputs[n_outputs] = call[i];
+        if (fixture->expected.count)
+            call[i] = fixture->expected.tensors[n_outputs];
+        n_outputs++;
     }
-    struct kg_buffers expected = { 0 };
-    int status = kg_buffers_new(fixture->context, outputs, n_outputs, &expected, ret_error);
-    if (status)
-        return status;
-    for (int i = 0, o = 0; i < fixture->buffers.count; i++)
-        if (call[i].role == KG_OUTPUT)
-            call[i] = expected.tensors[o++];
-    status = kg_buffers_poison(&expected, ret_error);
-    if (!status && device->kind == KG_CPU)
-        status = op->reference_cpu(fixture->of.problem, call, ret_error);
-    else if (!status && !op->reference_cuda)
-        status = kg_fail(ret_error, KG_EUNSUPPORTED, "op %s has no reference for CUDA", op->name);
-    else if (!status)
-        status = op->reference_cuda(fixture->of.problem, device, call, fixture->context->ops->stream(fixture->context),
-                                    ret_error);
+    return n_outputs;
+}
+
+/* Runs by one of the op's functions; on its own stream. */
+static int finish(const struct kg_fixture *fixture, int status, const struct kg_buffers *written, kg_error *ret_error)
+{
     if (!status)
         status = fixture->context->ops->synchronize(fixture->context, ret_error);
+    return status ? status : kg_buffers_check_guards(written, ret_error);
+}
+
+static int compute_expected(struct kg_fixture *fixture, kg_error *ret_error)
+{
+    const kg_op *op = fixture->of.suite->op;
+    const kg_device *device = &fixture->context->device;
+    kg_tensor outputs[KG_MAX_TENSORS], call[2 * KG_MAX_TENSORS];
+    const int n_outputs = call_tensors(fixture, call, outputs);
+    if (device->kind == KG_CUDA && !op->reference_cuda)
+        return kg_fail(ret_error, KG_EUNSUPPORTED, "op %s has no reference for CUDA", op->name);
+    int status = kg_buffers_new(fixture->context, outputs, n_outputs, KG_GUARDS_NAN, &fixture->expected, ret_error);
     if (!status)
-        status = kg_buffers_check_guards(&expected, ret_error);
+        status = kg_buffers_poison(&fixture->expected, ret_error);
     if (status)
-        kg_buffers_done(&expected);
+        return status;
+    (void)call_tensors(fixture, call, outputs);
+    if (device->kind == KG_CPU)
+        status = op->reference_cpu(fixture->of.problem, call, ret_error);
     else
-        fixture->expected = expected;
+        status = op->reference_cuda(fixture->of.problem, device, call, fixture->context->ops->stream(fixture->context),
+                                    ret_error);
+    return finish(fixture, status, &fixture->expected, ret_error);
+}
+
+static int compute_scale(struct kg_fixture *fixture, kg_error *ret_error)
+{
+    const kg_op *op = fixture->of.suite->op;
+    const kg_device *device = &fixture->context->device;
+    kg_tensor outputs[KG_MAX_TENSORS], call[2 * KG_MAX_TENSORS];
+    const int n_outputs = call_tensors(fixture, call, outputs);
+    int status = kg_buffers_new(fixture->context, outputs, n_outputs, KG_GUARDS_NAN, &fixture->scale, ret_error);
+    if (!status)
+        status = kg_buffers_poison(&fixture->scale, ret_error);
+    if (status)
+        return status;
+    for (int i = 0; i < n_outputs; i++)
+        call[fixture->buffers.count + i] = fixture->scale.tensors[i];
+    if (device->kind == KG_CPU)
+        status = op->error_scale_cpu(fixture->of.problem, fixture->arithmetic, call, ret_error);
+    else
+        status = op->error_scale_cuda(fixture->of.problem, fixture->arithmetic, device, call,
+                                      fixture->context->ops->stream(fixture->context), ret_error);
+    return finish(fixture, status, &fixture->scale, ret_error);
+}
+
+/* Limits without an error scale grow with the outputs of a regime. */
+static int find_largest(struct kg_fixture *fixture, kg_error *ret_error)
+{
+    const struct kg_buffers *expected = &fixture->expected;
+    int status = KG_OK;
+    for (int i = 0; i < expected->count && !status; i++) {
+        struct kg_comparison own = { 0 };
+        status = fixture->context->ops->compare(fixture->context, &expected->tensors[i], &expected->tensors[i], NULL,
+                                                &fixture->of.suite->gates, &own, ret_error);
+        fixture->largest = fmax(fixture->largest, own.largest);
+    }
+    return status;
+}
+
+void kg_fixture_set_arithmetic(struct kg_fixture *fixture, const void *arithmetic)
+{
+    if (fixture->arithmetic != arithmetic) {
+        kg_buffers_done(&fixture->scale);
+        fixture->strength.judged = false;
+    }
+    fixture->arithmetic = arithmetic;
+}
+
+int kg_fixture_reference(struct kg_fixture *fixture, kg_error *ret_error)
+{
+    const bool scaled = kg_case_has_scale(&fixture->of), first = !fixture->expected.count;
+    int status = first ? compute_expected(fixture, ret_error) : KG_OK;
+    if (!status && scaled && !fixture->scale.count)
+        status = compute_scale(fixture, ret_error);
+    if (!status && first && fixture->of.regime && !scaled)
+        status = find_largest(fixture, ret_error);
+    if (!status && first)
+        status = kg_known_check_reference(fixture, ret_error);
+    if (status) {
+        kg_buffers_done(&fixture->expected);
+        kg_buffers_done(&fixture->scale);
+    }
     return status;
 }
 
 /* Weighted by the number of elements; the worst element is the worst of all, indices counted through the outputs. */
-static void merge(struct kg_comparison *all, const struct kg_comparison *one)
+void kg_comparison_merge(struct kg_comparison *all, const struct kg_comparison *one)
 {
     double n = (double)all->count, m = (double)one->count, total = n + m;
     bool worse =
@@ -137,6 +230,11 @@ static void merge(struct kg_comparison *all, const struct kg_comparison *one)
     all->max_abs = fmax(all->max_abs, one->max_abs);
     all->max_rel = fmax(all->max_rel, one->max_rel);
     all->rel_l2 = fmax(all->rel_l2, one->rel_l2);
+    all->max_scaled = fmax(all->max_scaled, one->max_scaled);
+    all->scale_l2 = fmax(all->scale_l2, one->scale_l2);
+    all->largest = fmax(all->largest, one->largest);
+    if (all->count == 0 || !(fabs(one->slope - 1) <= fabs(all->slope - 1)))
+        all->slope = one->slope;
     all->count += one->count;
     all->nonfinite += one->nonfinite;
     all->unwritten += one->unwritten;
@@ -149,15 +247,23 @@ int kg_fixture_compare(struct kg_fixture *fixture, const struct kg_buffers *got,
 {
     struct kg_comparison all = { 0 };
     int status = kg_fixture_reference(fixture, ret_error);
+    const kg_gates gates = kg_case_gates(&fixture->of, fixture->largest);
     for (int i = 0, o = 0; i < got->count && !status; i++) {
         struct kg_comparison one = { 0 };
         if (got->tensors[i].role != KG_OUTPUT)
             continue;
+        const kg_tensor *scale = fixture->scale.count ? &fixture->scale.tensors[o] : NULL;
         status = fixture->context->ops->compare(fixture->context, &got->tensors[i], &fixture->expected.tensors[o++],
-                                                &fixture->of.suite->gates, &one, ret_error);
-        merge(&all, &one);
+                                                scale, &gates, &one, ret_error);
+        kg_comparison_merge(&all, &one);
     }
     if (!status)
         *ret_comparison = all;
     return status;
+}
+
+bool kg_fixture_accepts(const struct kg_fixture *fixture, const struct kg_comparison *comparison)
+{
+    const kg_gates gates = kg_case_gates(&fixture->of, comparison->largest);
+    return kg_gate_marks_all(kg_comparison_mark(comparison, &gates));
 }

@@ -42,14 +42,43 @@ int kg_prepared_check_workspace(const struct kg_prepared *prepared, int at, kg_e
     return status;
 }
 
-/* `first`: its digest is what the others are held to. */
-static int stage(struct kg_prepared *s, kg_context *context, int at, bool first, kg_error *ret_error)
+int kg_prepared_check_surroundings(const struct kg_prepared *prepared, const struct kg_fixture *fixture, int at,
+                                   const char *spoilt, kg_error *ret_error)
+{
+    uint64_t inputs = 0;
+    int status = kg_buffers_check_guards(&prepared->ring[at], ret_error);
+    if (!status)
+        status = kg_prepared_check_workspace(prepared, at, ret_error);
+    if (!status)
+        status = kg_buffers_digest(&prepared->ring[at], KG_INPUT, &inputs, ret_error);
+    if (!status && inputs != fixture->input_digest)
+        status = kg_fail(ret_error, KG_EDEVICE, "%s", spoilt);
+    return status;
+}
+
+static int enqueue_stage(struct kg_prepared *s, kg_context *context, int at, kg_error *ret_error)
 {
     kg_tensor room[KG_MAX_TENSORS + 1];
     if (!s->backend->stage)
         return KG_OK;
     void *stream = context->ops->stream(context);
     int status = s->backend->stage(kg_backend_own(s->backend), s->state, call_tensors(s, at, room), stream, ret_error);
+    s->failed = s->failed || status;
+    return status;
+}
+
+int kg_prepared_renew_workspace(struct kg_prepared *prepared, int at, kg_context *context, kg_error *ret_error)
+{
+    int status = prepared->workspaces ? kg_buffers_poison(&prepared->workspaces[at], ret_error) : KG_OK;
+    return status ? status : enqueue_stage(prepared, context, at, ret_error);
+}
+
+/* `first`: its digest is what the others are held to. */
+static int stage(struct kg_prepared *s, kg_context *context, int at, bool first, kg_error *ret_error)
+{
+    if (!s->backend->stage)
+        return KG_OK;
+    int status = enqueue_stage(s, context, at, ret_error);
     if (!status)
         status = context->ops->synchronize(context, ret_error);
     if (!status && first)
@@ -86,7 +115,7 @@ static int fill_workspace(struct kg_prepared *prepared, kg_context *context, siz
                                .role = KG_WORKSPACE,
                                .rank = 1,
                                .dims = { (int64_t)((prepared->workspace_bytes + 3) / 4) } };
-    int status = kg_buffers_new(context, &tensor, 1, &prepared->workspaces[at], ret_error);
+    int status = kg_buffers_new(context, &tensor, 1, prepared->ring->guards, &prepared->workspaces[at], ret_error);
     return status ? status : kg_buffers_poison(&prepared->workspaces[at], ret_error);
 }
 
@@ -201,7 +230,8 @@ static int fill_set(const struct kg_fixture *fixture, struct kg_prepared *prepar
     int status = KG_OK;
     if (prepared->own_ring) {
         struct kg_buffers *set = &prepared->own_ring[at];
-        status = kg_buffers_new(fixture->context, fixture->buffers.tensors, fixture->buffers.count, set, ret_error);
+        status = kg_buffers_new(fixture->context, fixture->buffers.tensors, fixture->buffers.count,
+                                fixture->buffers.guards, set, ret_error);
         if (!status)
             status = kg_buffers_copy_inputs(set, &fixture->buffers, ret_error);
         if (!status)

@@ -55,6 +55,14 @@ int kg_prepared_renew_sets(const struct kg_prepared *prepared, const struct kg_f
  */
 int kg_prepared_check_workspace(const struct kg_prepared *prepared, int at, kg_error *ret_error);
 
+/* The same workspace as if it were new, and staged, which is only enqueued. */
+int kg_prepared_renew_workspace(struct kg_prepared *prepared, int at, kg_context *context, kg_error *ret_error);
+
+/* What surrounds the outputs of set `at` is as it was: guards, workspace, inputs of the fixture. KG_EDEVICE: it is not,
+ * and `spoilt` says of inputs who wrote into them. */
+int kg_prepared_check_surroundings(const struct kg_prepared *prepared, const struct kg_fixture *fixture, int at,
+                                   const char *spoilt, kg_error *ret_error);
+
 /* A kg_launch_fn over a struct kg_prepared. */
 int kg_prepared_launch(void *prepared, int index, void *stream, kg_error *ret_error);
 

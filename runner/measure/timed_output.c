@@ -9,15 +9,7 @@
 static int check_surroundings(const struct kg_fixture *fixture, const struct kg_prepared *prepared, int at,
                               kg_error *ret_error)
 {
-    uint64_t inputs = 0;
-    int status = kg_buffers_check_guards(&prepared->ring[at], ret_error);
-    if (!status)
-        status = kg_prepared_check_workspace(prepared, at, ret_error);
-    if (!status)
-        status = kg_buffers_digest(&prepared->ring[at], KG_INPUT, &inputs, ret_error);
-    if (!status && inputs != fixture->input_digest)
-        status = kg_fail(ret_error, KG_EDEVICE, "the timed calls wrote into their inputs");
-    return status;
+    return kg_prepared_check_surroundings(prepared, fixture, at, "the timed calls wrote into their inputs", ret_error);
 }
 
 /* `digest`: of an output that is known to be right, 0: none is; replaced by this one's where that is right too. */
@@ -34,7 +26,7 @@ static int check_set(struct kg_fixture *fixture, const struct kg_prepared *prepa
     status = kg_fixture_compare(fixture, &prepared->ring[at], &comparison, ret_error);
     if (status)
         return status;
-    if (!kg_gate_marks_all(kg_comparison_mark(&comparison, &fixture->of.suite->gates)))
+    if (!kg_fixture_accepts(fixture, &comparison))
         return kg_fail(ret_error, KG_EDEVICE, "%s: max |err| %.3g, %llu unwritten", wrong, comparison.max_abs,
                        (unsigned long long)comparison.unwritten);
     *digest = timed;

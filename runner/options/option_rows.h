@@ -25,6 +25,7 @@ GROUP("selection")
 OPTION(text, module, "module", ALL, "FILE")
 PLACED(split, selection.backends, "backend", CASES | LEADERS, "NAME[,...]", .count = AT(selection.n_backends))
 PLACED(seeds, selection.seeds, "seed", CASES, "N[,...]", .count = AT(selection.n_seeds))
+PLACED(split, selection.regimes, "regime", CASES, "NAME[,...]|none", .count = AT(selection.n_regimes))
 PLACED(sweep, selection.sweeps, "set", CASES, "FIELD=VALUE[,...]")
 PLACED(list, selection.excludes, "exclude", CASES | LEADERS, "PATTERN", .count = AT(selection.n_excludes))
 PLACED(shard, selection.shard, "shard", CASES, "I/N")
@@ -45,6 +46,7 @@ OPTION(name, expectations, "expectations", RUN | DOCTOR | RESOURCES | LEADERS, "
 OPTION(text, require_device, "require-device", RUN | SELF, "KIND")
 PLACED(undecided, allow_undecided, "allow-undecided", RUN | RESOURCES, "[=new]")
 OPTION(flag, fail_fast, "fail-fast", RUN, NULL)
+OPTION(count, repeat, "repeat", RUN, "N", AGAIN, .least = 1, .most = 1000000) /* further launches; 0: none */
 OPTION(name, against, "against", RUN, "MODULE.so", AGAIN) /* judged by this build; NULL: by goldens */
 OPTION(flag, allow_removed, "allow-removed", RUN, NULL, AGAIN)
 OPTION(real, timeout_s, "timeout", RUN | SELF, "SECONDS", AGAIN, .most = 86400) /* of the whole command; 0: none */
@@ -71,6 +73,7 @@ GROUP("selfcheck")
 OPTION(name, record, "record", SELF, "FILE")                     /* blocks are appended to it, nothing is judged */
 OPTION(real, plant_pct, "plant", SELF, "PCT", .most = 100)       /* in all recorded blocks; 0: not given */
 OPTION(list, judge, "judge", SELF, "FILE", .count = AT(n_judge)) /* recorded blocks; nothing is measured */
+OPTION(flag, gates, "gates", SELF, NULL)                         /* only whether they see wrong answers */
 
 GROUP("output")
 OPTION(text, output, "output", RUN | SELF, "DIR")

@@ -16,6 +16,8 @@ static int check_bless(const struct kg_options *o, kg_error *ret_error)
         return kg_fail(ret_error, KG_EINVAL, "--reason: at most 200 characters");
     if (o->n_knobs)
         return kg_fail(ret_error, KG_EINVAL, "--bless does not go with --knob: a golden is of the knobs' fallbacks");
+    if (o->selection.n_regimes)
+        return kg_fail(ret_error, KG_EINVAL, "--bless checks every regime: it does not go with --regime");
     if (o->no_time)
         return kg_fail(ret_error, KG_EINVAL, "--bless needs times: it does not go with --no-time");
     if (o->against)
@@ -38,6 +40,10 @@ static int check_against(const struct kg_options *o, kg_error *ret_error)
 
 static int check_selfcheck(const struct kg_options *o, kg_error *ret_error)
 {
+    if (o->gates && (o->record || o->n_judge || o->plant_pct > 0 || o->rounds))
+        return kg_fail(ret_error, KG_EINVAL,
+                       "--gates measures nothing: it goes with none of --record, --judge, --plant "
+                       "and --rounds");
     if (o->record && o->n_judge)
         return kg_fail(ret_error, KG_EINVAL, "--record and --judge do not go together");
     if (o->n_judge && o->rounds)

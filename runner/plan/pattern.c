@@ -4,6 +4,7 @@
 
 #include "plan/module.h"
 #include "plan/plan.h"
+#include "plan/regime.h"
 
 /* fnmatch takes an unclosed '[' as itself; a typing error there would select nothing, or something else. */
 int kg_pattern_check(const char *pattern, kg_error *ret_error)
@@ -65,6 +66,14 @@ static bool any_matches(const char *const *patterns, size_t count, const char *i
     return false;
 }
 
+static bool normal_selected(const struct kg_selection *selection)
+{
+    for (size_t i = 0; i < selection->n_regimes; i++)
+        if (kg_regime_is_normal(selection->regimes[i]))
+            return true;
+    return selection->n_regimes == 0;
+}
+
 bool kg_selection_covers_key(const struct kg_module *module, const struct kg_selection *selection, const char *key)
 {
     char suite_name[KG_ID_SIZE];
@@ -75,7 +84,7 @@ bool kg_selection_covers_key(const struct kg_module *module, const struct kg_sel
     bool named = selection->n_backends == 0;
     for (size_t i = 0; i < selection->n_backends && !named; i++)
         named = !strcmp(selection->backends[i], last + 1);
-    if (!named)
+    if (!named || !normal_selected(selection))
         return false;
     const kg_suite *suite = kg_module_suite(module, suite_name);
     const uint64_t zero = 0;

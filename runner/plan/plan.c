@@ -1,12 +1,14 @@
 /* plan.c -- expands tables into cases: rows × sweeps × seeds × backends, filtered. Patterns are in pattern.c. */
 #include "plan/plan.h"
 
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "plan/field.h"
 #include "plan/module.h"
 #include "plan/problem.h"
+#include "plan/regime.h"
 
 struct kg_plan_shape {
     void *problem;
@@ -23,8 +25,9 @@ struct builder {
 
 void kg_case_id(const struct kg_case *of, char *ret_id, size_t size)
 {
-    snprintf(ret_id, size, "%s/%s/s%llu/%s", of->suite->name, of->shape, (unsigned long long)of->seed,
-             of->backend->name);
+    char seed[64];
+    kg_regime_seed_name(of->seed, of->regime, seed, sizeof seed);
+    snprintf(ret_id, size, "%s/%s/%s/%s", of->suite->name, of->shape, seed, of->backend->name);
 }
 
 void kg_case_key(const struct kg_case *of, const char *backend, char *ret_key, size_t size)
@@ -84,33 +87,75 @@ static bool wants_backend(const struct kg_selection *s, const char *name)
     return s->n_backends == 0;
 }
 
+static bool wants_regime(const struct kg_selection *s, const kg_regime *regime)
+{
+    for (size_t i = 0; i < s->n_regimes; i++)
+        if (regime ? !strcmp(s->regimes[i], regime->name) : kg_regime_is_normal(s->regimes[i]))
+            return true;
+    return s->n_regimes == 0;
+}
+
+/* Is it selected itself, or, where it must be, its normal case? */
+static bool selects_case(struct builder *b, const struct kg_case *of)
+{
+    struct kg_case normal = *of;
+    char id[KG_ID_SIZE];
+    kg_case_id(of, id, sizeof id);
+    if (selects(b, id))
+        return true;
+    normal.regime = NULL;
+    kg_case_id(&normal, id, sizeof id);
+    return of->regime && b->selection->every_regime && selects(b, id);
+}
+
+/* Of all backends of the kind. */
+static int add_seed(struct builder *b, const struct kg_case *of)
+{
+    const struct kg_selection *s = b->selection;
+    if (!wants_regime(s, of->regime))
+        return KG_OK;
+    for (size_t j = 0; j < of->suite->backends.count; j++) {
+        struct kg_case one = *of;
+        one.backend = of->suite->backends.items[j];
+        if (one.backend->device != of->kind || !wants_backend(s, one.backend->name) || !selects_case(b, &one))
+            continue;
+        if (s->kind && s->kind != of->kind) /* a pattern that matches it has matched */
+            continue;
+        void *cases = grow(b->plan.cases, b->plan.count, &b->cases_room, sizeof *b->plan.cases);
+        if (!cases)
+            return kg_fail(b->error, KG_ENOMEM, "out of memory for %zu cases", b->plan.count);
+        b->plan.cases = cases;
+        b->plan.cases[b->plan.count++] = one;
+    }
+    return KG_OK;
+}
+
 /* A row of one kind is a row for the backends of that kind; with no CPU rows, all rows serve both. */
-static int add_cases(struct builder *b, const kg_suite *suite, enum kg_device_kind kind, size_t shape)
+static int add_cases(struct builder *b, const kg_suite *suite, enum kg_device_kind kind, size_t shape,
+                     const char *row_name)
 {
     const struct kg_selection *s = b->selection;
     const kg_seeds seeds = s->n_seeds ? (kg_seeds){ s->seeds, s->n_seeds } : suite->seeds;
-    for (size_t i = 0; i < seeds.count; i++) {
-        for (size_t j = 0; j < suite->backends.count; j++) {
-            const kg_backend *backend = suite->backends.items[j];
-            struct kg_case one = {
-                .suite = suite, .backend = backend, .seed = seeds.items[i], .kind = kind, .shape_ordinal = shape
-            };
-            char id[KG_ID_SIZE];
-            if (backend->device != kind || !wants_backend(s, backend->name))
-                continue;
-            one.problem = b->plan.shapes[shape].problem;
-            one.shape = b->plan.shapes[shape].name;
-            kg_case_id(&one, id, sizeof id);
-            if (!selects(b, id) || (s->kind && s->kind != kind))
-                continue;
-            void *cases = grow(b->plan.cases, b->plan.count, &b->cases_room, sizeof *b->plan.cases);
-            if (!cases)
-                return kg_fail(b->error, KG_ENOMEM, "out of memory for %zu cases", b->plan.count);
-            b->plan.cases = cases;
-            b->plan.cases[b->plan.count++] = one;
+    const size_t n_drawn = s->n_seeds ? s->n_seeds : 1; /* seeds that the regimes are drawn with */
+    struct kg_case one = { .suite = suite, .kind = kind, .shape_ordinal = shape };
+    int status = KG_OK;
+    one.problem = b->plan.shapes[shape].problem;
+    one.shape = b->plan.shapes[shape].name;
+    for (size_t i = 0; i < seeds.count && !status; i++) {
+        one.seed = seeds.items[i];
+        status = add_seed(b, &one);
+    }
+    for (size_t r = 0; r < suite->regimes.count; r++) {
+        const kg_suite_regime *of = &suite->regimes.items[r];
+        if (of->rows && fnmatch(of->rows, row_name, 0))
+            continue;
+        one.regime = kg_regime_find(suite->op, of->regime);
+        for (size_t i = 0; i < n_drawn && !status; i++) {
+            one.seed = seeds.items[i];
+            status = add_seed(b, &one);
         }
     }
-    return KG_OK;
+    return status;
 }
 
 /* Applies one field=value of a sweep to a problem. */
@@ -209,7 +254,7 @@ static int add_row(struct builder *b, const kg_suite *suite, enum kg_device_kind
                 status = kg_fail(b->error, KG_EINVAL, "--set: suite %s, row %s: stands twice", suite->name,
                                  b->plan.shapes[i].name);
         if (!status)
-            status = add_cases(b, suite, kind, shape);
+            status = add_cases(b, suite, kind, shape, kg_row_name(row));
         if (status)
             return status;
         if (b->plan.count == before) { /* nothing of it was selected */
@@ -259,6 +304,14 @@ static int add_suite(struct builder *b, const kg_suite *suite)
     return KG_OK;
 }
 
+static bool has_regime(const kg_suite *suite, const char *name)
+{
+    for (size_t i = 0; i < suite->regimes.count; i++)
+        if (!strcmp(suite->regimes.items[i].regime, name))
+            return true;
+    return false;
+}
+
 static int check_names(const struct kg_module *const *modules, size_t n_modules, const struct kg_selection *s,
                        kg_error *ret_error)
 {
@@ -269,6 +322,14 @@ static int check_names(const struct kg_module *const *modules, size_t n_modules,
                 known = kg_suite_backend(modules[m]->suites[j], s->backends[i]) != NULL;
         if (!known)
             return kg_fail(ret_error, KG_EINVAL, "unknown backend %s; kgate list shows them", s->backends[i]);
+    }
+    for (size_t i = 0; i < s->n_regimes; i++) {
+        bool known = kg_regime_is_normal(s->regimes[i]);
+        for (size_t m = 0; m < n_modules; m++)
+            for (size_t j = 0; j < modules[m]->n_suites && !known; j++)
+                known = has_regime(modules[m]->suites[j], s->regimes[i]);
+        if (!known)
+            return kg_fail(ret_error, KG_EINVAL, "no suite has regime %s", s->regimes[i]);
     }
     for (size_t i = 0; i < s->n_patterns + s->n_excludes; i++) {
         int status = kg_pattern_check(i < s->n_patterns ? s->patterns[i] : s->excludes[i - s->n_patterns], ret_error);

@@ -14,6 +14,7 @@ struct kg_case {
     const void *problem;
     const char *shape; /* row's name, with @field=value for swept fields */
     uint64_t seed;
+    const kg_regime *regime; /* NULL: normal inputs. In a regime, correctness only */
     enum kg_device_kind kind;
     size_t shape_ordinal;    /* cases of one (suite, shape) share it */
     struct kg_policy policy; /* the session's to resolve */
@@ -33,6 +34,9 @@ struct kg_selection {
     size_t n_backends;
     const uint64_t *seeds; /* none: the suite's; seeds of the user's choice are allowed */
     size_t n_seeds;
+    const char *const *regimes; /* names, normal among them; none: normal inputs and the suite's */
+    size_t n_regimes;
+    bool every_regime; /* those of a shape come with its normal case, whatever patterns say: a bless checks all */
     const struct kg_sweep *sweeps;
     size_t n_sweeps;
     size_t shard, n_shards;   /* 1-based; n_shards 0: no sharding. A (suite, shape) is never split */
@@ -46,8 +50,9 @@ struct kg_plan {
     struct kg_plan_shape *shapes; /* owned problems and names, one a (suite, swept row) */
 };
 
-/* In the tables' order: suite, CUDA rows before CPU rows, row, sweep, seed, backend. KG_EINVAL: a pattern that is no
- * glob or matches nothing, a backend or field that no selected suite has, a value out of range, nothing selected. */
+/* In the tables' order: suite, CUDA rows before CPU rows, row, sweep, seed, backend; seeds of normal inputs before
+ * those of regimes. KG_EINVAL: a pattern that is no glob or matches nothing, a backend, regime or field that no suite
+ * has, a value out of range, nothing selected. */
 int kg_plan_make(const struct kg_module *module, const struct kg_selection *selection, struct kg_plan *ret_plan,
                  kg_error *ret_error);
 void kg_plan_done(struct kg_plan *plan);
@@ -62,7 +67,8 @@ int kg_plans_make(const struct kg_module *const *modules, size_t n_modules, cons
 int kg_plan_problem(const kg_suite *suite, enum kg_device_kind kind, const char *shape, void **ret_problem,
                     kg_error *ret_error);
 
-/* suite/shape/sSEED/backend; and the golden's key suite/shape/backend, for a backend by name. */
+/* suite/shape/sSEED/backend, or suite/shape/sSEED-REGIME/backend; and the golden's key suite/shape/backend, for a
+ * backend by name. */
 void kg_case_id(const struct kg_case *of, char *ret_id, size_t size);
 void kg_case_key(const struct kg_case *of, const char *backend, char *ret_key, size_t size);
 

@@ -55,6 +55,7 @@ struct kg_policy {
     bool against;       /* as kg_policy_terms has it */
     bool is_cpu_anchor; /* judges the others by ratio; its own absolute time travels badly, so no golden judges it */
     const char *xfail;  /* reason of the row that says it must fail; NULL: none */
+    unsigned excused;   /* wrong answers that the suite's gates need not see; a kg_wrong_set */
 };
 
 /* Do the tables want it timed? A suite or a backend may be for correctness only. */
@@ -63,7 +64,7 @@ static inline bool kg_timed_by_tables(const kg_suite *suite, const kg_backend *b
     return !suite->time.off && !backend->untimed;
 }
 
-/* All but `xfail`, which goes by id. */
+/* All but `xfail` and `excused`, which go by id. */
 struct kg_policy kg_policy_of(const kg_suite *suite, const kg_backend *backend, enum kg_device_kind kind,
                               const struct kg_policy_terms *terms);
 struct kg_contract kg_policy_contract(const struct kg_policy *policy);

@@ -1,6 +1,9 @@
 /* problem.c -- calls of a kg_op's functions, with what a missing one means. */
 #include "plan/problem.h"
 
+#include <string.h>
+
+#include "base/text.h"
 #include "plan/field.h"
 
 int kg_problem_check(const kg_op *op, const void *problem, kg_error *ret_error)
@@ -23,4 +26,52 @@ int kg_problem_tensors(const kg_op *op, const void *problem, kg_tensor ret_tenso
     int status = op->tensors(problem, ret_tensors, &count);
     *ret_count = count;
     return status || count < 1 || count > KG_MAX_TENSORS ? KG_EINVAL : KG_OK;
+}
+
+#define NO_FIELDS "-"
+
+void kg_problem_format(const kg_op *op, const void *problem, char *ret_text, size_t size)
+{
+    kg_fields_format(op->fields, problem, ret_text, size);
+    if (!*ret_text)
+        (void)snprintf(ret_text, size, NO_FIELDS);
+}
+
+/* The text's "name=value" of a field; NULL: it has none. */
+static const char *find_said(const char *text, const char *name, size_t *ret_length)
+{
+    for (const char *item = text; *item; item += *ret_length + (item[*ret_length] == ',')) {
+        *ret_length = strcspn(item, ",");
+        if (strcspn(item, "=") == strlen(name) && !strncmp(item, name, strlen(name)))
+            return item;
+    }
+    return NULL;
+}
+
+static void add_changed_field(const kg_field *field, const void *problem, const char *was, char *change, size_t size)
+{
+    char value[64], is[200];
+    double number = 0;
+    size_t length = 0;
+    const char *said = find_said(was, field->name, &length);
+    kg_field_format(field, problem, value, sizeof value);
+    (void)snprintf(is, sizeof is, "%s=%s", field->name, value);
+    if (said && (strlen(is) != length || strncmp(said, is, length)))
+        kg_text_join(change, size, ", ", "%.*s -> %s", (int)length, said, is);
+    if (!said && !kg_field_get(field, problem, &number) && number != field->fallback)
+        kg_text_join(change, size, ", ", "%s not given -> %s", field->name, is);
+}
+
+bool kg_problem_differs(const kg_op *op, const void *problem, const char *was, char *ret_change, size_t size)
+{
+    ret_change[0] = '\0';
+    for (size_t i = 0; i < op->fields.count; i++)
+        add_changed_field(&op->fields.items[i], problem, was, ret_change, size);
+    for (const char *item = was; *item && strcmp(was, NO_FIELDS) != 0;) {
+        const size_t length = strcspn(item, ","), name = strcspn(item, "=");
+        if (!kg_fields_find(op->fields, item, name))
+            kg_text_join(ret_change, size, ", ", "%.*s -> no such field", (int)length, item);
+        item += length + (item[length] == ',');
+    }
+    return *ret_change;
 }

@@ -18,4 +18,11 @@ struct kg_work kg_problem_work(const kg_op *op, const void *problem);
 /* KG_EINVAL: the op cannot describe them, or they are none or too many. */
 int kg_problem_tensors(const kg_op *op, const void *problem, kg_tensor ret_tensors[KG_MAX_TENSORS], int *ret_count);
 
+/* A problem as text, "B=1,H=8,…", members at zero left out; "-" where all are. */
+void kg_problem_format(const kg_op *op, const void *problem, char *ret_text, size_t size);
+
+/* Does the problem differ from that of an earlier text? Then ret_change says how: "n=8192 -> n=512, …". A field that
+ * the text does not have is none of a change while it is at its fallback: it may be a new one. */
+bool kg_problem_differs(const kg_op *op, const void *problem, const char *was, char *ret_change, size_t size);
+
 #endif

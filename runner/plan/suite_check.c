@@ -1,4 +1,5 @@
 /* suite_check.c -- the rules that a suite's table must keep. A new member of kg_suite gets its rule here. */
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,6 +7,8 @@
 #include "plan/module.h"
 #include "plan/plan.h"
 #include "plan/problem.h"
+#include "plan/regime.h"
+#include "plan/wrong.h"
 
 static int check_op(const kg_suite *suite, kg_error *ret_error)
 {
@@ -171,6 +174,24 @@ static int check_xfails(const kg_suite *suite, kg_error *ret_error)
     return KG_OK;
 }
 
+static int check_excuses(const kg_suite *suite, kg_error *ret_error)
+{
+    for (size_t i = 0; i < suite->excuses.count; i++) {
+        const kg_excuse *excuse = &suite->excuses.items[i];
+        kg_error cause = { 0 };
+        if (!excuse->wrong || !excuse->pattern || !excuse->reason || !*excuse->reason)
+            return kg_fail(ret_error, KG_EINVAL, "suite %s: an excuse without a wrong answer, a pattern or a reason",
+                           suite->name);
+        if (kg_wrong_find(excuse->wrong) < 0)
+            return kg_fail(ret_error, KG_EINVAL, "suite %s, excuses: there is no wrong answer %.100s", suite->name,
+                           excuse->wrong);
+        int status = kg_pattern_check(excuse->pattern, &cause);
+        if (status)
+            return kg_fail(ret_error, status, "suite %s, excuses: %.380s", suite->name, cause.text);
+    }
+    return KG_OK;
+}
+
 /* Asks for success, so that a limit left out or NaN is refused. */
 static int check_gates(const kg_suite *suite, kg_error *ret_error)
 {
@@ -178,6 +199,11 @@ static int check_gates(const kg_suite *suite, kg_error *ret_error)
     if (!(gates->max_abs > 0 && gates->mean_abs > 0 && gates->bad_abs > 0 && gates->rel_l2 > 0))
         return kg_fail(ret_error, KG_EINVAL, "suite %s: max_abs, mean_abs, bad_abs and rel_l2 must all be given",
                        suite->name);
+    if (!(gates->scaled >= 0 && gates->slope >= 0))
+        return kg_fail(ret_error, KG_EINVAL, "suite %s: scaled or slope out of range", suite->name);
+    if (gates->scaled > 0 && !suite->op->error_scale_cpu)
+        return kg_fail(ret_error, KG_EINVAL, "suite %s: a limit over the error scale, but op %s gives none",
+                       suite->name, suite->op->name);
     if (!(gates->bad_rel >= 0 && gates->bad_pct >= 0 && gates->bad_pct <= 100))
         return kg_fail(ret_error, KG_EINVAL, "suite %s: bad_rel or bad_pct out of range", suite->name);
     const kg_time_policy *time = &suite->time;
@@ -187,6 +213,47 @@ static int check_gates(const kg_suite *suite, kg_error *ret_error)
     if (!(time->regress_pct >= 0 && time->cpu_regress_pct >= 0 && time->creep_pct >= 0 && time->warmup >= 0 &&
           time->samples >= 0))
         return kg_fail(ret_error, KG_EINVAL, "suite %s: a negative number in .time", suite->name);
+    return KG_OK;
+}
+
+static bool meant_for(const kg_suite_regime *regime, const char *row)
+{
+    return !regime->rows || !fnmatch(regime->rows, row, 0);
+}
+
+static bool regime_name_valid(const char *name)
+{
+    return kg_name_valid(name) && !strchr(name, '-') && !kg_regime_is_normal(name);
+}
+
+/* Each is known, stands once for a row, and has rows that it is for. */
+static int check_regimes(const kg_suite *suite, kg_error *ret_error)
+{
+    for (size_t i = 0; i < suite->op->regimes.count; i++)
+        if (!regime_name_valid(suite->op->regimes.items[i].name))
+            return kg_fail(ret_error, KG_EINVAL, "op %s: regime '%s' is no name for one", suite->op->name,
+                           suite->op->regimes.items[i].name ? suite->op->regimes.items[i].name : "");
+    for (size_t i = 0; i < suite->regimes.count; i++) {
+        const kg_suite_regime *regime = &suite->regimes.items[i];
+        if (!regime->regime || !kg_regime_find(suite->op, regime->regime))
+            return kg_fail(ret_error, KG_EINVAL, "suite %s: there is no regime '%s'", suite->name,
+                           regime->regime ? regime->regime : "");
+        size_t rows = 0, again = 0;
+        for (size_t t = 0; t < 2; t++) {
+            const kg_table table = t ? suite->cpu_shapes : suite->shapes;
+            for (size_t r = 0; r < table.count; r++) {
+                const char *name = kg_row_name((const char *)table.rows + r * table.row_size);
+                const bool meant = meant_for(regime, name);
+                rows += meant;
+                for (size_t j = 0; j < i && meant; j++)
+                    again += !strcmp(suite->regimes.items[j].regime, regime->regime) &&
+                             meant_for(&suite->regimes.items[j], name);
+            }
+        }
+        if (!rows || again)
+            return kg_fail(ret_error, KG_EINVAL, "suite %s, regime %s: %s", suite->name, regime->regime,
+                           rows ? "a row has it twice" : "no row is named so");
+    }
     return KG_OK;
 }
 
@@ -203,6 +270,10 @@ int kg_suite_check(const kg_suite *suite, kg_error *ret_error)
         status = check_gates(suite, ret_error);
     if (!status)
         status = check_xfails(suite, ret_error);
+    if (!status)
+        status = check_regimes(suite, ret_error);
+    if (!status)
+        status = check_excuses(suite, ret_error);
     if (!status)
         status = check_contest(suite, ret_error);
     if (!status)

@@ -95,6 +95,7 @@ static void say_best(const struct kg_golden *old, const struct kg_golden *golden
         [KG_BEST_APART] = "stays, and cannot be compared with what is blessed here; --reset-best begins anew",
         [KG_BEST_RESET] = "is forgotten: --reset-best",
         [KG_BEST_STALE] = "is forgotten: it was timed by another contract",
+        [KG_BEST_OTHER] = "is forgotten: it was of another problem",
     };
     const struct kg_best *best = &old->best;
     enum kg_best_fate fate = kg_golden_best_fate(old, golden, reset_best);
@@ -114,6 +115,21 @@ static void say_blessed(const struct kg_golden *old, const struct kg_golden *gol
     say_best(old, golden, reset_best, out);
 }
 
+static void refuse(struct kg_result *r, const char *why, FILE *out)
+{
+    r->bless = KG_NOT_BLESSED;
+    snprintf(r->bless_note, sizeof r->bless_note, "not blessed: %.280s", why);
+    fprintf(out, "%s\n", r->bless_note);
+}
+
+/* A golden would say that what was timed is right. */
+static void refuse_weak(struct kg_result *r, FILE *out)
+{
+    char why[KG_ID_SIZE + sizeof r->reason];
+    snprintf(why, sizeof why, "%s: %s", r->id, r->reason);
+    refuse(r, why, out);
+}
+
 static int bless_one(struct kg_session *s, struct kg_goldens *goldens, struct kg_result *r, FILE *out,
                      kg_error *ret_error)
 {
@@ -124,9 +140,7 @@ static int bless_one(struct kg_session *s, struct kg_goldens *goldens, struct kg
     const struct kg_provenance provenance = provenance_of(s);
     kg_case_key(&r->of, r->backend, key, sizeof key);
     if (kg_bless_check_noise(r, &cause) || kg_golden_of_result(r, key, &contract, &provenance, &golden, &cause)) {
-        r->bless = KG_NOT_BLESSED;
-        snprintf(r->bless_note, sizeof r->bless_note, "not blessed: %.280s", cause.text);
-        fprintf(out, "%s\n", r->bless_note);
+        refuse(r, cause.text, out);
         return KG_OK;
     }
     r->bless = KG_BLESSED;
@@ -158,7 +172,9 @@ int kg_bless(struct kg_session *s, const bool *timed, FILE *out, kg_error *ret_e
     /* Again, under the lock: another bless may have written. */
     status = kg_goldens_load(s->expectations, s->device.arch, &fresh, ret_error);
     for (size_t i = 0; i < s->n_results && !status; i++)
-        if (blessable(s, i, timed))
+        if (s->results[i].verdict == KG_WEAK)
+            refuse_weak(&s->results[i], changes.lines);
+        else if (blessable(s, i, timed))
             status = bless_one(s, &fresh, &s->results[i], changes.lines, ret_error);
     if (!status && s->options->prune)
         prune(s, &fresh, changes.lines);

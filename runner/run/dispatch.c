@@ -15,6 +15,7 @@ static const char *const phase_names[] = {
     [KG_BASELINE_LAUNCH] = "the baseline's launch",
     [KG_CORRECTNESS] = "correctness",
     [KG_REFERENCE] = "the reference",
+    [KG_REPEATING] = "the repeated launches",
     [KG_TIMING] = "timing",
     [KG_DONE] = "end",
 };

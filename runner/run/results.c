@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "plan/problem.h"
+#include "plan/wrong.h"
 #include "run/session.h"
 
 /* What became of a case that is not the same in both builds. */
@@ -33,7 +34,9 @@ void kg_session_resolve_policy(const struct kg_session *s, struct kg_result *r)
                                            .no_time = s->options->no_time,
                                            .against = s->baseline.root };
     r->of.policy = kg_policy_of(r->of.suite, r->of.backend, r->of.kind, &terms);
+    r->of.policy.timed &= !r->of.regime;
     r->of.policy.xfail = kg_case_xfail(&r->of, r->id);
+    r->of.policy.excused = kg_case_excused(&r->of, r->id);
 }
 
 int kg_session_make_results(struct kg_session *s, kg_error *ret_error)

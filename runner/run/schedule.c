@@ -14,6 +14,7 @@ struct kg_job kg_schedule_job(const struct kg_session *s)
         .n_library_paths = o->n_library_paths,
         .knobs = o->knobs,
         .n_knobs = o->n_knobs,
+        .repeat = o->repeat,
     };
     snprintf(job.module, sizeof job.module, "%s", s->module.path);
     snprintf(job.baseline, sizeof job.baseline, "%s", *s->baseline_copy ? s->baseline_copy : s->baseline.path);
@@ -64,15 +65,20 @@ static bool same_time(const struct kg_result *a, const struct kg_result *b)
     return a->of.suite == b->of.suite && a->of.shape_ordinal == b->of.shape_ordinal && a->of.backend == b->of.backend;
 }
 
-/* Are `first` and all other seeds of it right? Those that were skipped do not count.
+/* A regime that it must fail in says nothing of its time. */
+static bool bars_time(const struct kg_result *r)
+{
+    return !right(r) && r->outcome != KG_SKIPPED && !(r->of.regime && r->of.policy.xfail);
+}
+
+/* Are `first` and all other seeds and regimes of it right? Those that were skipped do not count.
  * Results of one shape lie together. */
 static bool all_seeds_right(const struct kg_session *s, size_t first)
 {
     for (size_t i = first; i < s->n_results && s->results[i].of.shape_ordinal == s->results[first].of.shape_ordinal &&
                            s->results[i].of.suite == s->results[first].of.suite;
          i++)
-        if (same_time(&s->results[i], &s->results[first]) && !right(&s->results[i]) &&
-            s->results[i].outcome != KG_SKIPPED)
+        if (same_time(&s->results[i], &s->results[first]) && bars_time(&s->results[i]))
             return false;
     return true;
 }
@@ -83,7 +89,7 @@ static void defer(struct kg_result *r, const struct kg_result *to, bool timed)
     if (timed)
         snprintf(r->note, sizeof r->note, "time: see %s", to->id);
     else
-        snprintf(r->note, sizeof r->note, "not timed: another seed of it is wrong");
+        snprintf(r->note, sizeof r->note, "not timed: another seed or regime of it is wrong");
 }
 
 void kg_schedule_choose_timed(struct kg_session *s, bool *ret_timed)

@@ -125,6 +125,7 @@ static int plan_once(struct kg_session *s, const struct kg_selection *selection,
 static int make_plan(struct kg_session *s, kg_error *ret_error)
 {
     struct kg_selection selection = s->options->selection;
+    selection.every_regime = s->options->bless;
     enum kg_device_kind kind = 0;
     int index = 0;
     int status = kg_device_choice_parse(s->options->device, &kind, &index, ret_error);
@@ -186,6 +187,7 @@ static void describe_run(struct kg_session *s)
     run->device = s->device;
     run->timed = !s->options->no_time;
     run->bless = s->options->bless;
+    run->allow_weak = s->options->allow_undecided;
     run->allow_undecided = s->options->allow_undecided || (s->options->allow_undecided_new && !s->goldens.exists);
     run->shuffle_seed = s->options->shuffle_seed_given ? s->options->shuffle_seed : (uint64_t)time(NULL);
 }

@@ -6,6 +6,9 @@
 #include <unistd.h>
 
 #include "base/random.h"
+#include "measure/fixture_strength.h"
+#include "measure/known.h"
+#include "measure/repeat.h"
 #include "measure/timed_output.h"
 #include "worker/identity.h"
 #include "worker/two_builds.h"
@@ -38,15 +41,29 @@ uint64_t kg_seed_of(const struct kg_worker *w, const struct kg_job_case *one)
     return kg_mix64(w->job->order_seed + one->index);
 }
 
+/* Of the backend that runs, as the build has it whose gates hold; tight where that does not know it. */
+static const void *arithmetic_of(const struct kg_job_case *one, const char *running)
+{
+    const kg_backend *backend = kg_suite_backend(one->of.suite, running);
+    for (const kg_backend *const *c = one->of.backend->candidates; !backend && c && *c; c++)
+        if (!strcmp((*c)->name, running))
+            backend = *c;
+    return backend ? backend->arithmetic : NULL;
+}
+
 static int prepare(struct kg_worker *w, struct kg_arms *arms, const struct kg_job_case *one, kg_error *ret_error)
 {
-    int status = use_fixture(w, &w->fixture, &one->of, ret_error);
+    int status = kg_note_refusal(w, KG_REFUSED_BY_FIXTURE, use_fixture(w, &w->fixture, &one->of, ret_error));
     *arms = (struct kg_arms){ .host = &w->host,
                               .fixture = &w->fixture,
                               .one = one,
                               .module = &w->module,
                               .baseline = w->baseline.root && !one->is_new ? &w->baseline : NULL };
-    return status ? status : kg_prepare_both(w, arms, ret_error);
+    if (!status)
+        status = kg_prepare_both(w, arms, ret_error);
+    if (!status)
+        kg_fixture_set_arithmetic(&w->fixture, arithmetic_of(one, arms->prepared[KG_ARM_CASE].backend->name));
+    return status;
 }
 
 /* A READY message of what is known by now. */
@@ -97,10 +114,22 @@ static int compute_reference(struct kg_worker *w, const struct kg_job_case *one,
                              enum kg_phase next, kg_error *ret_error)
 {
     kg_wire_begin(w->out, one->index, KG_REFERENCE);
-    int status = kg_note_refusal(w, KG_REFUSED_BY_REFERENCE, kg_fixture_reference(fixture, ret_error));
+    int status = kg_note_refusal(w, KG_REFUSED_BY_FIXTURE, kg_fixture_reference(fixture, ret_error));
     if (status && status != KG_EUNSUPPORTED && w->baseline.root && !one->is_new)
         return kg_blame_baseline(w, status, ret_error);
     kg_wire_begin(w->out, one->index, next);
+    return status;
+}
+
+/* Of the gates that judge the case; in a run on normal inputs, where all of them hold. Under --against those of a case
+ * that both builds have are the baseline's, which no change of the candidate's table can mend. */
+static int tell_strength(struct kg_worker *w, const struct kg_job_case *one, kg_error *ret_error)
+{
+    if (w->job->round || (w->baseline.root && !one->is_new) || (one->of.regime && !one->strength_only))
+        return KG_OK;
+    int status = kg_fixture_strength(&w->fixture, ret_error);
+    if (!status)
+        kg_wire_strength(w->out, one->index, &w->fixture.strength);
     return status;
 }
 
@@ -115,11 +144,47 @@ static int check(struct kg_worker *w, const struct kg_job_case *one, struct kg_p
     }
     status = compute_reference(w, one, &w->fixture, KG_CORRECTNESS, ret_error);
     if (!status)
+        status = tell_strength(w, one, ret_error);
+    if (!status)
         status = kg_fixture_compare(&w->fixture, &w->fixture.buffers, &comparison, ret_error);
     if (status)
         return status;
     kg_wire_comparison(w->out, one->index, &comparison, *ret_digest);
-    *ret_right = kg_gate_marks_all(kg_comparison_mark(&comparison, &one->of.suite->gates));
+    *ret_right = kg_fixture_accepts(&w->fixture, &comparison);
+    return *ret_right ? kg_known_check_same(prepared, &w->fixture, ret_error) : KG_OK;
+}
+
+/* ---- --repeat ---- */
+
+struct repeating {
+    FILE *out;
+    size_t index;
+};
+
+static void tell_repeating(void *repeating)
+{
+    const struct repeating *r = repeating;
+    kg_wire_begin(r->out, r->index, KG_REPEATING);
+}
+
+/* Of an output that was right. */
+static int repeat(struct kg_worker *w, const struct kg_job_case *one, struct kg_prepared *prepared, uint64_t digest,
+                  bool *ret_right, kg_error *ret_error)
+{
+    struct repeating repeating = { w->out, one->index };
+    const struct kg_repeat asked = { .fixture = &w->fixture,
+                                     .prepared = prepared,
+                                     .launches = w->job->repeat,
+                                     .digest = digest,
+                                     .alive = tell_repeating,
+                                     .argument = &repeating };
+    struct kg_repeats repeats;
+    tell_repeating(&repeating);
+    int status = kg_repeat_check(&asked, &repeats, ret_error);
+    if (status)
+        return status;
+    kg_wire_repeats(w->out, one->index, &repeats);
+    *ret_right = !*repeats.wrong;
     return KG_OK;
 }
 
@@ -169,8 +234,10 @@ static int measure(struct kg_worker *w, struct kg_arms *arms, uint64_t digest, s
     of_other.seed = kg_mix64(one->of.seed + 1);
     const bool other = w->job->round == 1;
     int status = other ? use_fixture(w, &w->other, &of_other, ret_error) : KG_OK;
-    if (!status && other)
+    if (!status && other) {
+        kg_fixture_set_arithmetic(&w->other, w->fixture.arithmetic);
         status = compute_reference(w, one, &w->other, KG_TIMING, ret_error);
+    }
     if (status)
         return status;
     kg_arms_prepared(arms, prepared);
@@ -211,7 +278,26 @@ static int time_case(struct kg_worker *w, struct kg_arms *arms, uint64_t digest,
 
 /* ---- the case ---- */
 
-void kg_run_case(struct kg_worker *w, const struct kg_job_case *one)
+/* No kernel runs but the reference. */
+static void judge_gates(struct kg_worker *w, const struct kg_job_case *one)
+{
+    kg_error error = { 0 };
+    kg_wire_begin(w->out, one->index, KG_PREPARE);
+    int status = use_fixture(w, &w->fixture, &one->of, &error);
+    if (!status) {
+        kg_fixture_set_arithmetic(&w->fixture, arithmetic_of(one, one->of.backend->name));
+        status = compute_reference(w, one, &w->fixture, KG_CORRECTNESS, &error);
+    }
+    if (!status)
+        status = tell_strength(w, one, &error);
+    if (status)
+        kg_wire_note(w->out, status == KG_EUNSUPPORTED ? KG_MESSAGE_SKIP : KG_MESSAGE_BROKEN, one->index, error.text);
+    kg_wire_end(w->out, one->index);
+    if (status == KG_EDEVICE && w->context->device.kind == KG_CUDA)
+        _exit(0); /* cleaning up in a lost context may hang */
+}
+
+static void judge_kernel(struct kg_worker *w, const struct kg_job_case *one)
 {
     struct kg_arms arms = { 0 };
     kg_error error = { 0 };
@@ -231,6 +317,8 @@ void kg_run_case(struct kg_worker *w, const struct kg_job_case *one)
         kg_wire_begin(w->out, one->index, KG_CORRECTNESS);
         status = check(w, one, &arms.prepared[KG_ARM_CASE], &right, &digest, &error);
     }
+    if (!status && right && one->check && w->job->repeat)
+        status = repeat(w, one, &arms.prepared[KG_ARM_CASE], digest, &right, &error);
     if (!status && right && !one->time) {
         status = inspect(w, &arms, &error);
         if (!status)
@@ -250,4 +338,12 @@ void kg_run_case(struct kg_worker *w, const struct kg_job_case *one)
         kg_fixture_done(&w->fixture);
         kg_fixture_done(&w->other);
     }
+}
+
+void kg_run_case(struct kg_worker *w, const struct kg_job_case *one)
+{
+    if (one->strength_only)
+        judge_gates(w, one);
+    else
+        judge_kernel(w, one);
 }

@@ -4,8 +4,8 @@
 
 #include "worker/arms.h"
 
-/* Who said KG_EUNSUPPORTED of the case at hand. */
-enum kg_refusal { KG_REFUSED_BY_NOBODY, KG_REFUSED_BY_BUILD, KG_REFUSED_BY_REFERENCE };
+/* Who said KG_EUNSUPPORTED of the case at hand: the fixture for want of memory, of a regime or of a reference. */
+enum kg_refusal { KG_REFUSED_BY_NOBODY, KG_REFUSED_BY_BUILD, KG_REFUSED_BY_FIXTURE };
 
 struct kg_worker {
     FILE *out;

@@ -116,7 +116,7 @@ static bool knobs_changed(const struct kg_prepared *prepared)
 static bool named_before(const struct kg_launch_info *launch, int i)
 {
     for (int j = 0; j < i; j++)
-        if (!strcmp(launch->names[j], launch->names[i]))
+        if (!strcmp(launch->launched[j].name, launch->launched[i].name))
             return true;
     return false;
 }
@@ -134,11 +134,11 @@ int kg_identity_of(kg_context *context, const struct kg_loaded *module, struct k
         if (!kg_identity_elf_text(module->path, hash))
             kg_text_join(ret_text, size, "; ", "module code %s", hash);
     }
-    for (int i = 0; i < launch.n_names; i++) {
-        const kg_kernel *kernel = kg_identity_kernel(module->root, launch.names[i], &context->device);
+    for (int i = 0; i < launch.n_launched; i++) {
+        const char *name = launch.launched[i].name;
+        const kg_kernel *kernel = kg_identity_kernel(module->root, name, &context->device);
         if (!named_before(&launch, i))
-            kg_text_join(ret_text, size, "; ", "%s%s%s", launch.names[i], kernel ? ":" : "",
-                         kernel ? kernel->code_hash : "");
+            kg_text_join(ret_text, size, "; ", "%s%s%s", name, kernel ? ":" : "", kernel ? kernel->code_hash : "");
     }
     if (knobs_changed(prepared)) {
         char knobs[294];

@@ -10,6 +10,7 @@ struct kg_job_case {
     struct kg_case candidate; /* what is launched; `of` itself without a baseline */
     bool check; /* compare with the reference; otherwise the output must have `digest`, or be compared again */
     bool time;
+    bool strength_only; /* the backend is not prepared: only the gates are judged, by the reference's wrong answers */
     uint64_t digest;
     char backend[64]; /* resolved by an earlier worker; "" : the case's own, or resolve */
     char pin[480], anchor_pin[480], baseline_pin[480];
@@ -27,6 +28,7 @@ struct kg_job {
     int device;
     int round; /* 0: correctness */
     uint64_t order_seed;
+    int repeat; /* --repeat: further launches of each case that is checked */
     const char *const *library_paths, *const *knobs;
     size_t n_library_paths, n_knobs;
     char cache[4096];

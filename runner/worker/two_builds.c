@@ -152,7 +152,7 @@ int kg_find_fault(struct kg_worker *w, struct kg_arms *arms, int status, enum kg
         return status;
     }
     *ret_type = KG_MESSAGE_SKIP;
-    if (w->refusal == KG_REFUSED_BY_REFERENCE || !arms->baseline)
+    if (w->refusal == KG_REFUSED_BY_FIXTURE || !arms->baseline)
         return status;
     const int its_status = run_baseline(w, arms, &its);
     if (its_status == KG_EUNSUPPORTED)

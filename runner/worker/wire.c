@@ -7,8 +7,9 @@
 
 #include "base/record.h"
 
-static const char *const type_names[] = { "devices", "begin",           "ready", "comparison", "block", "skip",
-                                          "broken",  "baseline broken", "lost",  "end",        "bye" };
+static const char *const type_names[] = { "devices", "begin", "ready", "strength", "comparison",
+                                          "repeats", "block", "skip",  "broken",   "baseline broken",
+                                          "lost",    "end",   "bye" };
 
 /* ---- what messages hold ---------------------------------------------------------------------------------------- */
 
@@ -82,6 +83,22 @@ static const struct kg_member ready_members[] = {
 };
 static const struct kg_record ready_record = KG_RECORD(ready_members);
 
+#define LAUNCHED(field) INT(struct kg_launched, field)
+static const struct kg_member launched_members[] = {
+    { "name", KG_IS_TEXT, KG_AT(struct kg_launched, name) },
+    { "grid_x", LAUNCHED(grid[0]) },
+    { "grid_y", LAUNCHED(grid[1]) },
+    { "grid_z", LAUNCHED(grid[2]) },
+    { "block_x", LAUNCHED(block[0]) },
+    { "block_y", LAUNCHED(block[1]) },
+    { "block_z", LAUNCHED(block[2]) },
+    { "cluster_x", LAUNCHED(cluster[0]) },
+    { "cluster_y", LAUNCHED(cluster[1]) },
+    { "cluster_z", LAUNCHED(cluster[2]) },
+    { "shared_bytes", LAUNCHED(shared_bytes) },
+};
+static const struct kg_record launched_record = KG_RECORD(launched_members);
+
 static const struct kg_member begin_members[] = {
     { "phase", KG_IS_COUNT, READY(phase), .least = KG_NOT_RUN, .most = KG_DONE },
 };
@@ -101,12 +118,37 @@ static const struct kg_member comparison_members[] = {
     { "max_rel", KG_IS_REAL, FOUND(max_rel) },
     { "rel_l2", KG_IS_REAL, FOUND(rel_l2) },
     { "bias", KG_IS_REAL, FOUND(bias) },
+    { "max_scaled", KG_IS_REAL, FOUND(max_scaled) },
+    { "scale_l2", KG_IS_REAL, FOUND(scale_l2) },
+    { "slope", KG_IS_REAL, FOUND(slope) },
+    { "largest", KG_IS_REAL, FOUND(largest) },
     { "worst_got", KG_IS_REAL, FOUND(worst_got) },
     { "worst_expected", KG_IS_REAL, FOUND(worst_expected) },
 };
 static const struct kg_record comparison_record = KG_RECORD(comparison_members);
 static const struct kg_member digest_member = { "digest", KG_IS_BITS, .offset = 0 };
 static const struct kg_record digest_record = { &digest_member, 1 };
+
+#define REPEATS(field) KG_AT(struct kg_repeats, field)
+static const struct kg_member repeats_members[] = {
+    { "launches", INT(struct kg_repeats, launches) },
+    { "other_bits", INT(struct kg_repeats, other_bits) },
+    { "wrong", KG_IS_TEXT, REPEATS(wrong) },
+};
+static const struct kg_record repeats_record = KG_RECORD(repeats_members);
+
+static const struct kg_member strength_members[] = {
+    { "applies", INT(struct kg_strength, applies) },
+    { "accepted", INT(struct kg_strength, accepted) },
+};
+static const struct kg_record strength_record = KG_RECORD(strength_members);
+#define REMEDY(field) KG_AT(struct kg_remedy, field)
+static const struct kg_member remedy_members[] = {
+    { "limit", KG_IS_COUNT, REMEDY(limit), .least = 0, .most = KG_LIMITS - 1 },
+    { "wanted", KG_IS_REAL, REMEDY(wanted) },
+    { "in_force", KG_IS_REAL, REMEDY(in_force) },
+};
+static const struct kg_record remedy_record = KG_RECORD(remedy_members);
 
 #define BLOCK(field) KG_AT(struct kg_block, field)
 static const struct kg_member block_members[] = {
@@ -173,9 +215,28 @@ void kg_wire_ready(FILE *out, size_t index, const struct kg_result *result)
 {
     cJSON *root = message(KG_MESSAGE_READY, index);
     (void)kg_record_add(root, &ready_record, result);
-    cJSON *names = cJSON_AddArrayToObject(root, "names");
-    for (int i = 0; i < result->launch.n_names; i++)
-        cJSON_AddItemToArray(names, cJSON_CreateString(result->launch.names[i]));
+    cJSON *launched = cJSON_AddArrayToObject(root, "launched");
+    for (int i = 0; i < result->launch.n_launched; i++) {
+        cJSON *item = cJSON_CreateObject();
+        (void)kg_record_add(item, &launched_record, &result->launch.launched[i]);
+        cJSON_AddItemToArray(launched, item);
+    }
+    send(out, root);
+}
+
+/* Remedies stand in the order of the wrong answers that pass. */
+void kg_wire_strength(FILE *out, size_t index, const struct kg_strength *strength)
+{
+    cJSON *root = message(KG_MESSAGE_STRENGTH, index);
+    (void)kg_record_add(root, &strength_record, strength);
+    cJSON *remedies = cJSON_AddArrayToObject(root, "remedies");
+    for (int wrong = 0; wrong < KG_WRONGS; wrong++) {
+        if (!(strength->accepted >> wrong & 1))
+            continue;
+        cJSON *remedy = cJSON_CreateObject();
+        (void)kg_record_add(remedy, &remedy_record, &strength->remedies[wrong]);
+        cJSON_AddItemToArray(remedies, remedy);
+    }
     send(out, root);
 }
 
@@ -184,6 +245,13 @@ void kg_wire_comparison(FILE *out, size_t index, const struct kg_comparison *com
     cJSON *root = message(KG_MESSAGE_COMPARISON, index);
     (void)kg_record_add(root, &digest_record, &digest);
     (void)kg_record_add(root, &comparison_record, comparison);
+    send(out, root);
+}
+
+void kg_wire_repeats(FILE *out, size_t index, const struct kg_repeats *repeats)
+{
+    cJSON *root = message(KG_MESSAGE_REPEATS, index);
+    (void)kg_record_add(root, &repeats_record, repeats);
     send(out, root);
 }
 
@@ -247,12 +315,23 @@ int kg_wire_read_devices(const char *line, size_t length, kg_device *ret_devices
 static void apply_ready(const cJSON *root, struct kg_result *result)
 {
     struct kg_launch_info *launch = &result->launch;
-    const cJSON *name;
+    const cJSON *item;
     *launch = (struct kg_launch_info){ 0 };
     kg_record_take(&ready_record, root, result);
-    cJSON_ArrayForEach(name, cJSON_GetObjectItemCaseSensitive(root, "names")) if (launch->n_names < KG_MAX_KERNELS &&
-                                                                                  cJSON_IsString(name))
-        snprintf(launch->names[launch->n_names++], sizeof launch->names[0], "%s", name->valuestring);
+    cJSON_ArrayForEach(item,
+                       cJSON_GetObjectItemCaseSensitive(root, "launched")) if (launch->n_launched < KG_MAX_KERNELS)
+        kg_record_take(&launched_record, item, &launch->launched[launch->n_launched++]);
+}
+
+static void apply_strength(const cJSON *root, struct kg_strength *ret_strength)
+{
+    struct kg_strength strength = { .judged = true };
+    kg_record_take(&strength_record, root, &strength);
+    const cJSON *remedies = cJSON_GetObjectItemCaseSensitive(root, "remedies");
+    for (int wrong = 0, i = 0; wrong < KG_WRONGS; wrong++)
+        if (strength.accepted >> wrong & 1)
+            kg_record_take(&remedy_record, cJSON_GetArrayItem(remedies, i++), &strength.remedies[wrong]);
+    *ret_strength = strength;
 }
 
 static void apply_comparison(const cJSON *root, struct kg_result *result)
@@ -263,7 +342,8 @@ static void apply_comparison(const cJSON *root, struct kg_result *result)
     kg_record_take(&comparison_record, root, &result->comparison);
     result->compared = true;
     result->outcome = KG_RAN;
-    result->marks = kg_comparison_mark(&result->comparison, &result->of.suite->gates);
+    const kg_gates gates = kg_case_gates(&result->of, result->comparison.largest);
+    result->marks = kg_comparison_mark(&result->comparison, &gates);
 }
 
 static double *get_doubles(const cJSON *root, const char *name, size_t *ret_count)
@@ -299,8 +379,15 @@ static void apply(enum kg_message_type type, const cJSON *root, struct kg_result
     case KG_MESSAGE_READY:
         apply_ready(root, result);
         break;
+    case KG_MESSAGE_STRENGTH:
+        apply_strength(root, &result->strength);
+        break;
     case KG_MESSAGE_COMPARISON:
         apply_comparison(root, result);
+        break;
+    case KG_MESSAGE_REPEATS:
+        kg_record_take(&repeats_record, root, &result->repeats);
+        result->marks.repeats = !*result->repeats.wrong;
         break;
     case KG_MESSAGE_BLOCK:
         apply_block(root, result);

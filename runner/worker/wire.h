@@ -8,10 +8,12 @@
 #include "base/json.h"
 
 enum kg_message_type {
-    KG_MESSAGE_DEVICES, /* answer to a probe */
-    KG_MESSAGE_BEGIN,   /* a case's phase begins: what is blamed for a crash or a hang from now on */
-    KG_MESSAGE_READY,   /* prepared: backend, identity, pin, knobs, launch */
+    KG_MESSAGE_DEVICES,  /* answer to a probe */
+    KG_MESSAGE_BEGIN,    /* a case's phase begins: what is blamed for a crash or a hang from now on */
+    KG_MESSAGE_READY,    /* prepared: backend, identity, pin, knobs, launch */
+    KG_MESSAGE_STRENGTH, /* of the gates on the case's inputs */
     KG_MESSAGE_COMPARISON,
+    KG_MESSAGE_REPEATS,
     KG_MESSAGE_BLOCK,
     KG_MESSAGE_SKIP,
     KG_MESSAGE_BROKEN,
@@ -26,7 +28,9 @@ void kg_wire_devices(FILE *out, const kg_device *devices, const struct kg_device
                      const char *why);
 void kg_wire_begin(FILE *out, size_t index, enum kg_phase phase);
 void kg_wire_ready(FILE *out, size_t index, const struct kg_result *result);
+void kg_wire_strength(FILE *out, size_t index, const struct kg_strength *strength);
 void kg_wire_comparison(FILE *out, size_t index, const struct kg_comparison *comparison, uint64_t digest);
+void kg_wire_repeats(FILE *out, size_t index, const struct kg_repeats *repeats);
 void kg_wire_block(FILE *out, size_t index, const struct kg_block *block, double tick_us);
 void kg_wire_note(FILE *out, enum kg_message_type type, size_t index, const char *note);
 void kg_wire_end(FILE *out, size_t index);

@@ -7,6 +7,7 @@
 
 #include "plan/module.h"
 #include "plan/plan.h"
+#include "plan/regime.h"
 #include "worker/wire.h"
 
 static void add_list(cJSON *root, const char *name, const char *const *items, size_t count)
@@ -41,9 +42,11 @@ static cJSON *case_to_json(const struct kg_job_case *one)
     cJSON_AddStringToObject(o, "suite", one->of.suite->name);
     cJSON_AddStringToObject(o, "shape", one->of.shape);
     cJSON_AddStringToObject(o, "seed", seed);
+    cJSON_AddStringToObject(o, "regime", one->of.regime ? one->of.regime->name : "");
     cJSON_AddStringToObject(o, "case_backend", one->of.backend->name);
     cJSON_AddBoolToObject(o, "check", one->check);
     cJSON_AddBoolToObject(o, "time", one->time);
+    cJSON_AddBoolToObject(o, "strength_only", one->strength_only);
     cJSON_AddStringToObject(o, "digest", digest);
     cJSON_AddStringToObject(o, "backend", one->backend);
     cJSON_AddStringToObject(o, "pin", one->pin);
@@ -67,6 +70,7 @@ static char *job_to_text(const struct kg_job *job)
     cJSON_AddNumberToObject(root, "device", job->device);
     cJSON_AddNumberToObject(root, "round", job->round);
     cJSON_AddStringToObject(root, "order_seed", seed);
+    cJSON_AddNumberToObject(root, "repeat", job->repeat);
     cJSON_AddStringToObject(root, "cache", job->cache);
     add_list(root, "library_paths", job->library_paths, job->n_library_paths);
     add_list(root, "knobs", job->knobs, job->n_knobs);
@@ -161,6 +165,7 @@ int kg_wire_read_job(FILE *in, struct kg_wire_job *ret_job, kg_error *ret_error)
                              .kind = (enum kg_device_kind)number_of(w.root, "kind"),
                              .device = (int)number_of(w.root, "device"),
                              .round = (int)number_of(w.root, "round"),
+                             .repeat = (int)number_of(w.root, "repeat"),
                              .order_seed = strtoull(text_of(w.root, "order_seed"), NULL, 10) };
     snprintf(w.job.module, sizeof w.job.module, "%s", text_of(w.root, "module"));
     snprintf(w.job.baseline, sizeof w.job.baseline, "%s", text_of(w.root, "baseline"));
@@ -217,6 +222,9 @@ static int resolve_in(const struct kg_module *module, const char *build, const c
     of.backend = of.suite ? kg_suite_backend(of.suite, text_of(o, "case_backend")) : NULL;
     if (!of.backend)
         return kg_fail(ret_error, KG_EINVAL, "the job names a case that the %s does not have", build);
+    const char *regime = text_of(o, "regime");
+    if (*regime && !(of.regime = kg_regime_find(of.suite->op, regime)))
+        return kg_fail(ret_error, KG_EINVAL, "the job names a regime that the %s does not have", build);
     of.kind = of.backend->device;
     of.policy = policy_of(cJSON_GetObjectItemCaseSensitive(o, "policy"));
     int status = resolve_problem(&of, last, text_of(o, "shape"), ordinal, ret_error);
@@ -233,6 +241,7 @@ static int resolve_case(struct kg_job *job, const cJSON *o, const struct kg_modu
     *one = (struct kg_job_case){ .index = (size_t)number_of(o, "index"),
                                  .check = is_true(o, "check"),
                                  .time = is_true(o, "time"),
+                                 .strength_only = is_true(o, "strength_only"),
                                  .digest = strtoull(text_of(o, "digest"), NULL, 10),
                                  .is_new = is_true(o, "is_new"),
                                  .planted_pct = number_of(o, "planted_pct") };

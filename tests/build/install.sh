@@ -54,7 +54,7 @@ starts() { # starts NAME -- the copy there
 }
 
 runs() { # runs MODULE -- the example
-    says 0 '2 passed' run --no-time --device cpu --module "$1"
+    says 0 'kgate: 8 passed' run --no-time --device cpu --module "$1"
 }
 
 case $libdir in

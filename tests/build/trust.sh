@@ -1,7 +1,7 @@
 #!/bin/sh
 # trust.sh -- what docs/trust.md says of tests is so: they are tests of this build, what is said of them stands in their
-# source, each defect has a patch that still applies and names tests that are there, and a row with patches names the
-# tests of these patches.
+# source, each defect has a patch that still applies and names tests that are there, a row with patches names the tests
+# of these patches, and each patch of the museum applies and stands in the table of published bugs.
 #
 #     trust.sh SOURCE_FOLDER BUILD_FOLDER
 set -eu
@@ -26,7 +26,7 @@ is_test() { # of this build, or one that needs nvcc where this build has none
 }
 
 # Cells that name tests: the third of "What a kernel could try", the third of each table of defects.
-sed -n '/^## What a kernel could try/,/^## What nothing here/p' docs/trust.md | grep '^| ' | grep -v '^| ---' >"$scratch/rows"
+sed -n '/^## What a kernel could try/,/^## Published bugs/p' docs/trust.md | grep '^| ' | grep -v '^| ---' >"$scratch/rows"
 quoted() { # quoted COLUMN PATTERN -- what stands there between back quotes, of the rows on standard input
     cut -d '|' -f "$1" | grep -o "\`$2\`" | tr -d '\`'
 }
@@ -37,6 +37,7 @@ while IFS= read -r entry; do
     [ "$name" != "$what" ] || { fail "$entry: it does not say what in '$name'" && continue; }
     case $name in
     'fp8 on a GPU') files=tests/cuda/fp8.sh ;;
+    'repeat on a GPU') files=tests/cuda/repeat.sh ;;
     gpu) files=tests/cuda/gpu.sh ;;
     shipped_kernels) files=tests/meson.build ;;
     reports) files=tests/reports/test_reports.c ;;
@@ -73,7 +74,7 @@ done <"$scratch/put_in"
 while IFS= read -r row; do
     patches=$(echo "$row" | quoted 5 '[a-z0-9_]*' | paste -s -d ' ')
     [ -n "$patches" ] || continue
-    echo "$row" | quoted 4 '[^`]*' | sed 's,/.*,,' | grep -v -x -e gpu -e 'fp8 on a GPU' | sort -u >"$scratch/of_row"
+    echo "$row" | quoted 4 '[^`]*' | sed 's,/.*,,' | grep -v -x -e gpu -e '.* on a GPU' | sort -u >"$scratch/of_row"
     for patch in $patches; do
         [ ! -f "tests/defects/$patch.patch" ] || tests_of "$patch"
     done | tr ' ' '\n' | sort -u >"$scratch/of_patches"
@@ -84,5 +85,22 @@ while IFS= read -r row; do
         fail "$patches: the row names '$test', which no patch of it does"
     done
 done <"$scratch/rows"
+
+# The museum: a patch applies, its head says what it is, and the table has it and its bugs.
+sed -n '/^## Published bugs/,/^## What nothing here/p' docs/trust.md >"$scratch/museum"
+rooms=0
+for patch in tests/museum/*.patch; do
+    name=$(basename "$patch" .patch) rooms=$((rooms + 1))
+    head=$(sed '/^---/,$d' "$patch")
+    grep -q -F -e "\`$name\`" "$scratch/museum" || grep -q -F -e "\`${name%_*}\`\\*" "$scratch/museum" || fail "$patch: docs/trust.md does not name it"
+    git apply --check -C1 "$patch" 2>"$scratch/error" || fail "$patch does not apply: $(head -n 1 "$scratch/error")"
+    for field in 'Bug: .' 'Shows: cpu$' 'Backend: .'; do
+        echo "$head" | sed 's/^Shows: cuda$/Shows: cpu/' | grep -q -e "^$field" || fail "$patch says no ${field%: *}"
+    done
+    for number in $(echo "$head" | sed -n 's/^Bug: //p' | grep -o '#[0-9]*'); do
+        grep -q -F -e "$number" "$scratch/museum" || fail "$patch: docs/trust.md does not name $number"
+    done
+done
+[ "$rooms" -ge 20 ] || fail "only $rooms published bugs"
 echo "$(wc -l <"$scratch/named") tests named, $(wc -l <"$scratch/put_in") patches, $failed not as they must be"
 [ "$failed" = 0 ]

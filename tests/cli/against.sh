@@ -57,7 +57,8 @@ for name in loose excused doctored; do
     expect "$name: status" "$status" 1
     said "$name" $plain FAIL 'max_abs 0.05 over 0.02'
     gate run --format json --module "$modules/pull_$name.so" --no-time
-    expect "$name, by its own table: status" "$status" 0
+    case $name in loose) own=4 ;; *) own=0 ;; esac # gates that let this pass are WEAK
+    expect "$name, by its own table: status" "$status" $own
 done
 
 # ---- a baseline that is wrong, by gates that hold for both ----

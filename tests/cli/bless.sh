@@ -59,36 +59,44 @@ done
 expect 'a clean tree: status' "$status" 0
 expect_in 'a clean tree: says so' "$scratch/err" 'blessed many/r999/here: '
 file=$(echo expectations/expectations_cpu_*.json)
-expect 'a clean tree: commit' "$(jq -r '.cases[0].provenance.git_sha' "$file")" "$built"
-expect 'a clean tree: dirty' "$(jq -r '.cases[0].provenance.dirty' "$file")" false
-expect 'a clean tree: branch' "$(jq -r '.cases[0].provenance.branch' "$file")" main
-expect 'a clean tree: reason' "$(jq -r '.cases[0].provenance.reason' "$file")" 'first: "quotes" \ and é'
+provenance() { # provenance MEMBER -- of the first case
+    jq -r ".provenances[.cases[0].provenance].$1" "$file"
+}
+expect 'a clean tree: commit' "$(provenance git_sha)" "$built"
+expect 'a clean tree: dirty' "$(provenance dirty)" false
+expect 'a clean tree: branch' "$(provenance branch)" main
+expect 'a clean tree: reason' "$(provenance reason)" 'first: "quotes" \ and é'
 expect 'a clean tree: the run says that it blessed' "$(jq .blessed "$scratch/out")" true
 
 # ---- a best that is not this card's: it stays where it cannot be compared, and is not forgotten in silence ----
 
 best_is() { # best_is WHAT UUID TEXT -- after a bless that said TEXT of the best, or nothing
-    expect "$1: whose best it is" "$(jq -r '.cases[0].best.uuid' "$file")" "$2"
+    expect "$1: whose best it is" "$(jq -r '.bests[.cases[0].best].uuid' "$file")" "$2"
     expect "$1: what is said" "$(grep "^  the best, " "$scratch/err" | sed 's/.* of [-0-9]* on //')" "$3"
 }
-edit() { # edit JQ-FILTER -- of the one golden
-    jq ".cases[0] |= ($1)" "$file" >edited && cat edited >"$file"
+edit() { # edit JQ-FILTER -- of the file, which has one golden, and so one entry a table
+    jq "$1" "$file" >edited && cat edited >"$file"
 }
-host=$(jq -r '.cases[0].provenance.uuid' "$file")
-edit '.best += {uuid: "elsewhere", anchor_identity: "an older one"} | .provenance.uuid = "elsewhere"'
+host=$(jq -r '.cards[].uuid' "$file")
+edit '.anchors = {"0": {name: .anchors[].name, identity: "an older one"}} + .anchors
+    | .bests[] += {uuid: "elsewhere", anchor: "0"} | .cards[].uuid = "elsewhere"'
 bless "${one[@]}" --reason second
 best_is 'an anchor that changed' elsewhere 'elsewhere, stays, and cannot be compared with what is blessed here; --reset-best begins anew'
 bless "${one[@]}" --reason third --reset-best
 best_is '--reset-best' "$host" 'elsewhere, is forgotten: --reset-best'
-edit '.best += {uuid: "elsewhere", ratio: (.best.ratio / 100)} | .provenance.uuid = "elsewhere"'
+edit '.bests[] |= . + {uuid: "elsewhere", ratio: (.ratio / 100)} | .cards[].uuid = "elsewhere"'
 bless "${one[@]}" --reason fourth
 best_is 'a smaller ratio' elsewhere ''
-edit '.best.ratio *= 10000 | .blocks_ratio |= map(. * 10000)'
+edit '.bests[].ratio *= 10000 | .cases[0].blocks_ratio |= map(. * 10000)'
 bless "${one[@]}" --reason fifth
 best_is 'a larger ratio' "$host" ''
-edit '.best.uuid = "elsewhere" | .provenance.uuid = "elsewhere" | .contract.window_us = 1'
+edit '.bests[].uuid = "elsewhere" | .cards[].uuid = "elsewhere" | .contracts[].window_us = 1'
 bless "${one[@]}" --reason sixth
 best_is 'another contract' "$host" 'elsewhere, is forgotten: it was timed by another contract'
+edit '.bests[].uuid = "elsewhere" | .cards[].uuid = "elsewhere" | .problems[].flops *= 2'
+bless "${one[@]}" --reason seventh
+best_is 'other work' "$host" 'elsewhere, is forgotten: it was of another problem'
+expect 'nothing of what was edited is left' "$(grep -c -e elsewhere -e 'an older one' "$file" || true)" 0
 cd "$scratch"
 
 # ---- a failing case: nothing is blessed, nor anything beside it ----
@@ -194,7 +202,7 @@ wait -n || failures=$((failures + 1))
 wait -n || failures=$((failures + 1))
 for backend in good knobbed; do
     expect "two at once: $backend" \
-        "$(jq -r ".cases[] | select(.key == \"speed/plain/$backend\") | .provenance.reason" "$file")" "by $backend"
+        "$(jq -r ".provenances[.cases[] | select(.key == \"speed/plain/$backend\") | .provenance].reason" "$file")" "by $backend"
 done
 expect 'two at once: nothing is lost' "$(jq '.cases | length' "$file")" 402
 finish

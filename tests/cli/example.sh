@@ -7,8 +7,12 @@ on=(--module "$(dirname "$modules")/../examples/saxpy.so" --expectations goldens
 case=saxpy/in_cache/s1/plain
 
 gate list "${on[@]:0:2}"
-expect 'its cases' "$(tr '\n' ' ' <"$scratch/out")" "$case saxpy/in_cache/s1/reference_loop "
-expect 'at most 60 lines' "$(($(wc -l <"$here/../../examples/saxpy.c") <= 60))" 1
+cases=
+for seed in s1 s1-poison s1-outliers s1-sparse; do
+    cases+="saxpy/in_cache/$seed/plain saxpy/in_cache/$seed/reference_loop "
+done
+expect 'its cases' "$(tr '\n' ' ' <"$scratch/out")" "$cases"
+expect 'under 60 lines' "$(($(wc -l <"$here/../../examples/saxpy.c") < 60))" 1
 decide $case "${on[@]}"
 expect 'no golden yet: status' "$status" 4
 expect 'no golden yet' "$(verdict $case)" UNGATED

@@ -55,6 +55,15 @@ for flaw in overrun crash exits error; do
     expect "$flaw alone: status" "$status" 1
 done
 
+# ---- larger than the memory ----
+
+# Three tensors of 4 * 2^44 bytes, x, y and the reference's, each with guard bands.
+gate run --module "$many" many/r000/s0/here --set n=17592186044416,64 --no-time --format json
+expect 'larger than the memory: the other passes' "$status $(counts)" '0 PASS=1 SKIP=1'
+caught many/r000@n=17592186044416/s0/here SKIP 'needs 211106232631296 bytes of device memory, '
+gate run --module "$many" many/r000/s0/here --set n=17592186044416 --no-time
+expect 'larger than the memory alone: status' "$status" 77
+
 # ---- right when checked, wrong when timed ----
 
 gate run --module "$broken" 'late/*' --format json --timer event --samples 20 --warmup 5

@@ -10,9 +10,10 @@ flaws=$modules/broken_fp8.so
 gate run fp8_sdpa fp8_sdpa_e4m3 --device cpu --format json
 expect 'codecs: status' "$status" 0
 expect 'codecs: all pass' "$(results '[.results[].verdict] | unique | join(" ")')" PASS
-expect 'codecs: rows' "$(results '.results | length')" 18
+expect 'codecs: rows' "$(results '[.results[] | select(.regime == "normal")] | length')" 18
+expect 'codecs: regimes' "$(results '[.results[] | select(.regime != "normal")] | length > 0')" true
 expect 'codecs: nothing is timed' "$(results '[.results[].reason] | unique | join(" ")')" 'right; not timed'
-worst=$(results '[.results[] | select(.suite == "fp8_sdpa" and .shape == "mission") | .mean_abs_err] | max')
+worst=$(results '[.results[] | select(.suite == "fp8_sdpa" and .shape == "mission" and .regime == "normal") | .mean_abs_err] | max')
 expect "linear, mission: mean error $worst is at most 0.002" "$(jq -n "$worst > 0 and $worst <= 0.002")" true
 toggles=results/latest/build_meta.json
 expect 'toggles are in build_meta.json' \
@@ -23,8 +24,8 @@ expect 'one query, one key, one more than a tile: status' "$status" 0
 # ---- every variant is a case, and debug_print is never timed ----
 
 gate list fp8_sdpa fp8_sdpa_e4m3 --format json
-timed() { # backends of CUDA rows that are timed, or not
-    jq -r --argjson timed "$1" '[.[] | select(.device == "cuda" and .timed == $timed) | .backend] | unique | join(" ")' out
+timed() { # backends of CUDA rows that are timed on normal inputs, or not
+    jq -r --argjson timed "$1" '[.[] | select(.device == "cuda" and .regime == "normal" and .timed == $timed) | .backend] | unique | join(" ")' out
 }
 expect 'timed' "$(timed true)" "cudnn math stage_c stage_c_e4m3 stage_c_e4m3_lut stage_c_e4m3_lut_nocp stage_c_e4m3_nocp$(
     ) stage_c_lut stage_c_lut_nocp stage_c_nocp"

@@ -44,7 +44,7 @@ selects 'both' 'elsewhere/plain/s0/on_gpu elsewhere/plain/s0/good' elsewhere
 
 gate list --module "$broken" 'speed/*/s1/good' elsewhere --set n=1024 --format json
 expect 'a case as JSON' "$(jq -c '.[0]' out)" "$(jq -c . <<'END'
-{ "id": "speed/plain@n=1024/s1/good", "suite": "speed", "shape": "plain@n=1024", "seed": 1, "backend": "good",
+{ "id": "speed/plain@n=1024/s1/good", "suite": "speed", "shape": "plain@n=1024", "seed": 1, "regime": "normal", "backend": "good",
   "device": "cpu", "timed": true, "problem": { "n": 1024, "std": 1 } }
 END
 )"

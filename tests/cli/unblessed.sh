@@ -44,7 +44,7 @@ unmoved 'as slow as was blessed'
 
 bless "${one[@]}" "${fast[@]}" "${first[@]}" --reason 'fast again'
 before=$(sum goldens)
-expect 'the golden names its commit' "$(jq -r '.cases[].provenance.git_sha' goldens/expectations_cpu_*.json)" "${first[1]}"
+expect 'the golden names its commit' "$(jq -r '.provenances[.cases[].provenance].git_sha' goldens/expectations_cpu_*.json)" "${first[1]}"
 decide $case "${one[@]}" "${fast[@]}" "${second[@]}"
 expect 'another commit: status' "$status" 0
 expect 'another commit, as fast' "$(verdict $case)" PASS

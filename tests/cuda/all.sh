@@ -24,6 +24,7 @@ jobs=("right $kgate run --no-time --output $work/right"
     "turns $here/turns.sh $kgate"
     "best $here/best.sh $kgate"
     "gpu $here/gpu.sh $kgate $modules/broken_cuda.so"
+    "repeat $here/repeat.sh $kgate $modules/repeats_cuda.so"
     "fp8 $here/fp8.sh $kgate $modules/broken_fp8.so"
     "device $bundle/tests/cuda/test_device_cuda"
     "reference $bundle/tests/cuda/test_reference $attention")

@@ -74,22 +74,23 @@ static void fill_has_the_same_bits(void)
 
 static void bytes_are_counted_and_digested_alike(void)
 {
-    enum { BYTES = 300007 };
+    enum { BYTES = 300007, PATTERN = 0x0403a5ff };
     uint8_t *on_gpu = allocate(gpu, BYTES), *on_cpu = allocate(cpu, BYTES), *back = allocate(cpu, BYTES);
     uint64_t changed = 99;
-    need(gpu->ops->paint(gpu, on_gpu, BYTES, KG_GUARD, &error), "paint");
-    need(gpu->ops->count_changed(gpu, &(struct kg_span){ on_gpu, BYTES }, 1, KG_GUARD, &changed, &error), "count");
+    need(gpu->ops->paint(gpu, on_gpu, BYTES, PATTERN, &error), "paint");
+    need(gpu->ops->count_changed(gpu, &(struct kg_span){ on_gpu, BYTES, PATTERN }, 1, &changed, &error), "count");
     CHECK(changed == 0);
-    need(gpu->ops->count_changed(gpu, &(struct kg_span){ on_gpu, BYTES }, 1, KG_POISON, &changed, &error), "count");
+    need(gpu->ops->count_changed(gpu, &(struct kg_span){ on_gpu, BYTES, ~(uint32_t)PATTERN }, 1, &changed, &error),
+         "count");
     CHECK(changed == BYTES);
     need(gpu->ops->paint(gpu, on_gpu + 1001, 3, 0, &error), "paint");
     need(gpu->ops->paint(gpu, on_gpu + BYTES - 1, 1, 0, &error), "paint");
-    need(gpu->ops->count_changed(gpu, &(struct kg_span){ on_gpu, BYTES }, 1, KG_GUARD, &changed, &error), "count");
+    need(gpu->ops->count_changed(gpu, &(struct kg_span){ on_gpu, BYTES, PATTERN }, 1, &changed, &error), "count");
     CHECK(changed == 4);
-    need(gpu->ops->count_changed(gpu, &(struct kg_span){ on_gpu + 1002, BYTES - 1003 }, 1, KG_GUARD, &changed, &error),
+    need(gpu->ops->count_changed(gpu, &(struct kg_span){ on_gpu + 1002, BYTES - 1003, PATTERN }, 1, &changed, &error),
          "count");
     CHECK(changed == 2);
-    need(gpu->ops->count_changed(gpu, &(struct kg_span){ on_gpu, 0 }, 1, KG_GUARD, &changed, &error), "count");
+    need(gpu->ops->count_changed(gpu, &(struct kg_span){ on_gpu, 0, PATTERN }, 1, &changed, &error), "count");
     CHECK(changed == 0);
 
     for (size_t i = 0; i < BYTES; i++)
@@ -100,7 +101,7 @@ static void bytes_are_counted_and_digested_alike(void)
     for (size_t offset = 0; offset < 9; offset++)
         CHECK(digest_of(gpu, on_gpu + offset, BYTES - 9) == digest_of(cpu, on_cpu + offset, BYTES - 9));
     uint64_t before = digest_of(gpu, on_gpu, BYTES);
-    need(gpu->ops->paint(gpu, on_gpu + 77777, 1, (uint8_t)(on_cpu[77777] ^ 4), &error), "paint");
+    need(gpu->ops->paint(gpu, on_gpu + 77777, 1, 0x01010101u * (uint8_t)(on_cpu[77777] ^ 4), &error), "paint");
     CHECK(digest_of(gpu, on_gpu, BYTES) != before);
 
     uint8_t *copied = allocate(gpu, BYTES);
@@ -108,6 +109,65 @@ static void bytes_are_counted_and_digested_alike(void)
     need(gpu->ops->copy_to_host(gpu, back, copied, BYTES, &error), "copy to host");
     CHECK(back[77777] == (on_cpu[77777] ^ 4) && memcmp(back, on_cpu, 77777) == 0);
     CHECK((uintptr_t)copied % 256 == 0);
+}
+
+/* ---- what disturbs a launch ------------------------------------------------------------------------------- */
+
+static double now_ms(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
+}
+
+static void slow_copies_copy(void)
+{
+    enum { MOST = 300007 };
+    static const size_t sizes[] = { 1, 15, 16, 17, 4096, MOST };
+    uint8_t *from = allocate(gpu, MOST), *to = allocate(gpu, MOST), *sent = allocate(cpu, MOST);
+    for (size_t i = 0; i < MOST; i++)
+        sent[i] = (uint8_t)kg_mix64(i);
+    upload(from, sent, MOST);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const struct kg_span beyond = { to + sizes[i], MOST - sizes[i], KG_POISON };
+        uint64_t changed = 99;
+        need(gpu->ops->paint(gpu, to, MOST, KG_POISON, &error), "paint");
+        need(gpu->ops->copy_slowly(gpu, to, from, sizes[i], &error), "copy slowly");
+        CHECK(digest_of(gpu, to, sizes[i]) == digest_of(cpu, sent, sizes[i]));
+        need(gpu->ops->count_changed(gpu, &beyond, 1, &changed, &error), "count");
+        CHECK(changed == 0);
+    }
+    const double start_ms = now_ms();
+    need(gpu->ops->copy_slowly(gpu, to, from, 16, &error), "copy slowly");
+    need(gpu->ops->synchronize(gpu, &error), "synchronize");
+    CHECK(now_ms() - start_ms >= 0.045);
+    gpu->ops->release(gpu, from);
+    gpu->ops->release(gpu, to);
+    cpu->ops->release(cpu, sent);
+}
+
+/* What is on our stream does not wait for it. */
+static void others_work_beside_the_stream(void)
+{
+    uint8_t *data = allocate(gpu, KG_COMPETING_BYTES), *ours = allocate(gpu, 4096);
+    need(gpu->ops->paint(gpu, data, KG_COMPETING_BYTES, 0, &error), "paint");
+    uint64_t before = digest_of(gpu, data, KG_COMPETING_BYTES);
+    for (uint64_t draw = 0; draw < 16; draw++) {
+        const double start_ms = now_ms();
+        need(gpu->ops->compete(gpu, data, 20000, draw, &error), "compete");
+        need(gpu->ops->paint(gpu, ours, 4096, (uint32_t)draw, &error), "paint");
+        need(gpu->ops->synchronize(gpu, &error), "synchronize");
+        const double ours_ms = now_ms() - start_ms;
+        need(gpu->ops->compete_end(gpu, &error), "end");
+        const double all_ms = now_ms() - start_ms;
+        CHECK(draw == 0 || ours_ms < 10); /* the first one loads kernels */
+        CHECK(all_ms >= 19);
+        const uint64_t after = digest_of(gpu, data, KG_COMPETING_BYTES);
+        CHECK(after != before);
+        before = after;
+    }
+    gpu->ops->release(gpu, data);
+    gpu->ops->release(gpu, ours);
 }
 
 /* ---- comparison -------------------------------------------------------------------------------------------- */
@@ -157,12 +217,12 @@ static void check_compare(enum kg_dtype dtype, int64_t count, bool planted)
     }
     kg_gates gates = { .bad_abs = 0.5, .bad_rel = 0.01 };
     struct kg_comparison on_cpu, on_gpu, again;
-    need(cpu->ops->compare(cpu, &got, &expected, &gates, &on_cpu, &error), "compare");
+    need(cpu->ops->compare(cpu, &got, &expected, NULL, &gates, &on_cpu, &error), "compare");
     void *got_gpu = got.data = allocate(gpu, bytes), *expected_gpu = expected.data = allocate(gpu, (size_t)count * 4);
     upload(got_gpu, got_cpu, bytes);
     upload(expected_gpu, expected_cpu, (size_t)count * 4);
-    need(gpu->ops->compare(gpu, &got, &expected, &gates, &on_gpu, &error), "compare");
-    need(gpu->ops->compare(gpu, &got, &expected, &gates, &again, &error), "compare");
+    need(gpu->ops->compare(gpu, &got, &expected, NULL, &gates, &on_gpu, &error), "compare");
+    need(gpu->ops->compare(gpu, &got, &expected, NULL, &gates, &again, &error), "compare");
     check_figures(&on_gpu, &on_cpu);
     CHECK(memcmp(&on_gpu, &again, sizeof again) == 0);
     CHECK(on_gpu.nonfinite == (planted ? 3 : 0) && on_gpu.unwritten == (planted ? 2 : 0));
@@ -180,6 +240,50 @@ static void comparisons_agree(void)
         for (int dtype = KG_F32; dtype <= KG_E4M3; dtype++)
             for (int planted = 0; planted < 2; planted++)
                 check_compare((enum kg_dtype)dtype, counts[i], planted);
+}
+
+/* ---- wrong answers ----------------------------------------------------------------------------------------- */
+
+static bool about(double a, double b)
+{
+    return a == b || fabs(a - b) <= 1e-6 * fabs(b);
+}
+
+static void check_strength(const kg_tensor *shape)
+{
+    const kg_tensor output = { .dtype = KG_F16 };
+    const kg_gates gates = { .bad_abs = 0.5 };
+    const size_t bytes = (size_t)kg_tensor_count(shape) * 4;
+    struct kg_comparison on_cpu[KG_WRONGS], on_gpu[KG_WRONGS];
+    kg_tensor expected = *shape;
+    void *values = expected.data = allocate(cpu, bytes);
+    need(cpu->ops->fill(cpu, &expected, 5, 0, &error), "fill");
+    struct kg_wrong_terms terms = kg_wrong_terms_of(&output, &expected, &expected, &gates, 7);
+    need(cpu->ops->strength(cpu, &terms, on_cpu, &error), "strength");
+    void *copy = allocate(gpu, bytes);
+    upload(copy, values, bytes);
+    terms.expected = terms.scale = copy;
+    need(gpu->ops->strength(gpu, &terms, on_gpu, &error), "strength");
+    for (int wrong = 0; wrong < KG_WRONGS; wrong++) {
+        const struct kg_comparison *a = &on_gpu[wrong], *b = &on_cpu[wrong];
+        CHECK(a->count == b->count && a->nonfinite == b->nonfinite && a->worst_index == b->worst_index);
+        CHECK(about(a->max_abs, b->max_abs) && about(a->mean_abs, b->mean_abs) && about(a->rel_l2, b->rel_l2));
+        CHECK(about(a->slope, b->slope) && about(a->scale_l2, b->scale_l2));
+        CHECK(a->bad == b->bad || wrong == KG_WRONG_NOISE); /* whose size is of the last bits of the rms */
+    }
+    gpu->ops->release(gpu, copy);
+    cpu->ops->release(cpu, values);
+}
+
+static void wrong_answers_agree(void)
+{
+    static const kg_tensor shapes[] = {
+        { .dtype = KG_F32, .rank = 2, .dims = { 12345, 64 } }, { .dtype = KG_F32, .rank = 2, .dims = { 77, 80 } },
+        { .dtype = KG_F32, .rank = 1, .dims = { 1000003 } },   { .dtype = KG_F32, .rank = 2, .dims = { 1, 7 } },
+        { .dtype = KG_F32, .rank = 1, .dims = { 1 } },
+    };
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        check_strength(&shapes[i]);
 }
 
 /* ---- windows ----------------------------------------------------------------------------------------------- */
@@ -366,18 +470,21 @@ static void launches_are_read_off(void)
     struct kg_launch_info info;
     uint64_t before[64], after[64];
     scratch = allocate(gpu, 512);
-    need(gpu->ops->paint(gpu, scratch, 512, 7, &error), "paint");
+    need(gpu->ops->paint(gpu, scratch, 512, 0x07070707, &error), "paint");
     need(gpu->ops->copy_to_host(gpu, before, scratch, 512, &error), "copy");
     need(gpu->ops->inspect(gpu, launch_three, NULL, &info, &error), "inspect");
     need(gpu->ops->copy_to_host(gpu, after, scratch, 512, &error), "copy");
     CHECK(memcmp(before, after, sizeof before) == 0); /* nothing ran */
-    CHECK(info.kernels == 2 && info.memory_nodes == 1 && info.other_nodes == 0 && info.n_names == 2);
-    CHECK(strstr(info.names[0], "digest_kernel") && strstr(info.names[1], "fill_kernel"));
-    (void)printf("kernels: %s, %s\n", info.names[0], info.names[1]);
+    CHECK(info.kernels == 2 && info.memory_nodes == 1 && info.other_nodes == 0 && info.n_launched == 2);
+    CHECK(strstr(info.launched[0].name, "digest_kernel") && strstr(info.launched[1].name, "fill_kernel"));
+    const struct kg_launched *digest = &info.launched[0];
+    CHECK(digest->grid[0] == 1 && digest->grid[1] == 1 && digest->grid[2] == 1); /* for 512 bytes one block will do */
+    CHECK(digest->block[0] >= 64 && digest->block[1] == 1 && digest->block[2] == 1 && digest->shared_bytes == 0);
+    (void)printf("kernels: %s, %s\n", info.launched[0].name, info.launched[1].name);
 
     need(gpu->ops->inspect(gpu, launch_forked, NULL, &info, &error), "inspect");
-    CHECK(info.kernels == 2 && info.memory_nodes == 0 && info.n_names == 2);
-    CHECK(strstr(info.names[0], "spin_kernel") && strstr(info.names[1], "count_changed_kernel"));
+    CHECK(info.kernels == 2 && info.memory_nodes == 0 && info.n_launched == 2);
+    CHECK(strstr(info.launched[0].name, "spin_kernel") && strstr(info.launched[1].name, "count_changed_kernel"));
 }
 
 enum fault { ALLOCATES, SYNCHRONIZES, OTHER_STREAM, REFUSES, UNJOINED };
@@ -471,7 +578,10 @@ int main(void)
     faulty_launches_are_refused();
     fill_has_the_same_bits();
     bytes_are_counted_and_digested_alike();
+    slow_copies_copy();
+    others_work_beside_the_stream();
     comparisons_agree();
+    wrong_answers_agree();
     windows_agree();
     short_windows_are_short();
     batches_follow_one_another();

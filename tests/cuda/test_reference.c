@@ -1,4 +1,5 @@
-/* test_reference.c -- the GPU's reference against the CPU's, and the time of a long one. Exits with 77 without a GPU.
+/* test_reference.c -- the GPU's reference and error scale against the CPU's, and the time of long ones. Exits with 77
+ * without a GPU.
  *
  *     test_reference ATTENTION.so
  */
@@ -9,10 +10,12 @@
 
 #include "measure/fixture.h"
 #include "plan/module.h"
-#include "op/sdpa.h"
+#include "op/sdpa_fp8.h"
 
 #define LIMIT_S 2.0
-#define TOLERANCE 2e-6 /* both accumulate in double and round once to FP32; outputs are a few units at most */
+#define SCALE_LIMIT 2.5      /* what the error scale may take, over the reference */
+#define SCALE_TOLERANCE 1e-3 /* relative: both compute in double, and round to FP32 */
+#define TOLERANCE 2e-6       /* both accumulate in double and round once to FP32; outputs are a few units at most */
 
 static int failures;
 
@@ -31,42 +34,85 @@ static double now_s(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static struct kg_case case_of(const kg_suite *suite, const struct sdpa *problem)
+static struct kg_case case_of(const kg_suite *suite, const void *problem)
 {
-    return (struct kg_case){ .suite = suite, .problem = problem, .shape = problem->name, .seed = 7 };
+    return (struct kg_case){ .suite = suite, .problem = problem, .shape = *(const char *const *)problem, .seed = 7 };
 }
 
-/* Fixture with its reference computed. */
-static bool reference_on(kg_context *context, const struct kg_case *of, struct kg_fixture *ret_fixture, kg_error *error)
+static const void *arithmetic_of(const kg_suite *suite, const char *backend)
 {
-    return !kg_fixture_new(context, of, ret_fixture, error) && !kg_fixture_reference(ret_fixture, error);
+    for (size_t i = 0; i < suite->backends.count; i++)
+        if (strcmp(suite->backends.items[i]->name, backend) == 0)
+            return suite->backends.items[i]->arithmetic;
+    return NULL;
 }
 
-static void compare_devices(kg_context *cpu, kg_context *cuda, const kg_suite *suite, const struct sdpa *problem)
+/* Fixture with its reference and error scale computed. */
+static bool reference_on(kg_context *context, const struct kg_case *of, const void *arithmetic,
+                         struct kg_fixture *ret_fixture, kg_error *error)
+{
+    if (kg_fixture_new(context, of, ret_fixture, error))
+        return false;
+    kg_fixture_set_arithmetic(ret_fixture, arithmetic);
+    return !kg_fixture_reference(ret_fixture, error);
+}
+
+/* Largest difference between a tensor of the CPU and one of the GPU; relative to the first where that is asked for. */
+static double difference_of(kg_context *cuda, const kg_tensor *wanted, const kg_tensor *got, bool relative,
+                            const char *name)
+{
+    const float *on_cpu = wanted->data;
+    float *copy = malloc(kg_tensor_bytes(got));
+    kg_error error = { 0 };
+    double worst = 0;
+    check(copy && !cuda->ops->copy_to_host(cuda, copy, got->data, kg_tensor_bytes(got), &error), name, error.text);
+    for (int64_t i = 0; i < kg_tensor_count(wanted) && copy; i++) {
+        const double e = fabs((double)copy[i] - (double)on_cpu[i]) / (relative ? fabs((double)on_cpu[i]) : 1);
+        worst = fmax(worst, e <= 1e30 ? e : INFINITY);
+    }
+    free(copy);
+    return worst;
+}
+
+static void compare_devices(kg_context *cpu, kg_context *cuda, const kg_suite *suite, const void *problem,
+                            const char *backend)
 {
     const struct kg_case of = case_of(suite, problem);
+    const void *arithmetic = backend ? arithmetic_of(suite, backend) : NULL;
     struct kg_fixture on_cpu = { 0 }, on_cuda = { 0 };
     kg_error error = { 0 };
-    bool both = reference_on(cpu, &of, &on_cpu, &error) && reference_on(cuda, &of, &on_cuda, &error);
-    check(both, problem->name, error.text);
+    check(!backend || arithmetic, of.shape, "the backend has no arithmetic");
+    bool both =
+        reference_on(cpu, &of, arithmetic, &on_cpu, &error) && reference_on(cuda, &of, arithmetic, &on_cuda, &error);
+    check(both, of.shape, error.text);
     if (both) {
-        const kg_tensor *wanted = &on_cpu.expected.tensors[0], *got = &on_cuda.expected.tensors[0];
-        const int64_t count = kg_tensor_count(wanted);
-        float *copy = malloc(kg_tensor_bytes(got));
-        double worst = 0;
-        check(on_cpu.input_digest == on_cuda.input_digest, problem->name, "inputs differ between the devices");
-        check(copy && !cuda->ops->copy_to_host(cuda, copy, got->data, kg_tensor_bytes(got), &error), problem->name,
-              error.text);
-        for (int64_t i = 0; i < count && copy; i++)
-            worst = fmax(worst, !(fabs(copy[i] - ((const float *)wanted->data)[i]) <= 1e30)
-                                    ? INFINITY
-                                    : fabs(copy[i] - ((const float *)wanted->data)[i]));
-        printf("%-16s %8lld elements, largest difference %.2g\n", problem->name, (long long)count, worst);
-        check(worst <= TOLERANCE, problem->name, "the references differ");
-        free(copy);
+        check(on_cpu.input_digest == on_cuda.input_digest, of.shape, "inputs differ between the devices");
+        const double worst = difference_of(cuda, on_cpu.expected.tensors, on_cuda.expected.tensors, false, of.shape);
+        check(worst <= TOLERANCE, of.shape, "the references differ");
+        check(on_cpu.scale.count == 1 && on_cuda.scale.count == 1, of.shape, "no error scale");
+        const double of_scale = difference_of(cuda, on_cpu.scale.tensors, on_cuda.scale.tensors, true, of.shape);
+        check(of_scale <= SCALE_TOLERANCE, of.shape, "the error scales differ");
+        printf("%-16s %8lld elements, largest difference %.2g, of error scales %.2g\n", of.shape,
+               (long long)kg_tensor_count(on_cpu.expected.tensors), worst, of_scale);
     }
     kg_fixture_done(&on_cpu);
     kg_fixture_done(&on_cuda);
+}
+
+/* One of the op's functions on the GPU, once to load it and once timed. */
+static double time_of(kg_context *cuda, const struct kg_case *of, kg_tensor *call, bool error_scale, kg_error *error)
+{
+    const kg_op *op = of->suite->op;
+    void *stream = cuda->ops->stream(cuda);
+    double start_s = 0;
+    for (int i = 0; i < 2; i++) {
+        start_s = now_s();
+        int status = error_scale ? op->error_scale_cuda(of->problem, NULL, &cuda->device, call, stream, error)
+                                 : op->reference_cuda(of->problem, &cuda->device, call, stream, error);
+        if (status || cuda->ops->synchronize(cuda, error))
+            return INFINITY;
+    }
+    return now_s() - start_s;
 }
 
 static void time_long(kg_context *cuda, const kg_suite *suite)
@@ -75,13 +121,19 @@ static void time_long(kg_context *cuda, const kg_suite *suite)
     const struct kg_case of = case_of(suite, &problem);
     struct kg_fixture fixture = { 0 };
     kg_error error = { 0 };
-    bool made = !kg_fixture_new(cuda, &of, &fixture, &error);
-    double start_s = now_s();
-    bool ran = made && !kg_fixture_reference(&fixture, &error);
-    double took_s = now_s() - start_s;
-    check(ran, problem.name, error.text);
-    printf("B=1 H=16 S=16384 D=128: %.3f s, %.1f TFLOP/s\n", took_s, suite->op->flops(&problem) / took_s / 1e12);
+    if (!reference_on(cuda, &of, NULL, &fixture, &error)) {
+        check(false, problem.name, error.text);
+        return;
+    }
+    kg_tensor call[SDPA_ERROR + 1];
+    memcpy(call, fixture.buffers.tensors, sizeof call);
+    call[SDPA_O] = fixture.expected.tensors[0];
+    call[SDPA_ERROR] = fixture.scale.tensors[0];
+    const double took_s = time_of(cuda, &of, call, false, &error), scale_s = time_of(cuda, &of, call, true, &error);
+    printf("B=1 H=16 S=16384 D=128: %.3f s, %.1f TFLOP/s; its error scale %.3f s\n", took_s,
+           suite->op->flops(&problem) / took_s / 1e12, scale_s);
     check(took_s <= LIMIT_S, problem.name, "slower than 2 s");
+    check(scale_s <= SCALE_LIMIT * took_s, problem.name, "its error scale takes 2.5 times as long");
     kg_fixture_done(&fixture);
 }
 
@@ -101,18 +153,30 @@ static void refuse_slow(const kg_device *device, const kg_suite *suite)
     printf("on a GPU of 1/64: %s\n", error.text);
 }
 
+static const struct sdpa shapes[] = {
+    { "one", .B = 1, .H = 1, .S = 1, .D = 64, .dtype = KG_F16 },
+    { "odd", .B = 2, .H = 3, .S = 77, .D = 64, .dtype = KG_F16 },
+    { "odd_causal", .B = 2, .H = 3, .S = 77, .D = 128, .dtype = KG_BF16, .causal = true },
+    { "grouped", .B = 1, .H = 8, .Hkv = 2, .S = 130, .D = 128, .dtype = KG_F16 },
+    { "short_keys", .B = 1, .H = 2, .S = 200, .Skv = 77, .D = 64, .dtype = KG_BF16, .causal = true },
+    { "decode", .B = 2, .H = 2, .S = 1, .Skv = 77, .D = 64, .dtype = KG_F16, .causal = true, .bottom_right = true },
+    { "bottom_right", .B = 1, .H = 2, .S = 70, .Skv = 200, .D = 64, .dtype = KG_F16, .causal = true,
+      .bottom_right = true },
+    { "empty_rows", .B = 1, .H = 2, .S = 200, .Skv = 40, .D = 80, .dtype = KG_BF16, .causal = true,
+      .bottom_right = true },
+    { "long_keys", .B = 1, .H = 2, .S = 33, .Skv = 513, .D = 80, .dtype = KG_F16 },
+    { "odd_dimension", .B = 1, .H = 1, .S = 40, .D = 7, .dtype = KG_F16, .causal = true },
+    { "wide", .B = 1, .H = 2, .S = 65, .D = 256, .dtype = KG_BF16, .scale = 0.25 },
+};
+static const struct sdpa coded[] = {
+    { "coded", .B = 2, .H = 3, .S = 77, .Skv = 130, .D = 64, .dtype = KG_E4M3 },
+    { "coded_long", .B = 1, .H = 1, .S = 5, .Skv = 3000, .D = 64, .dtype = KG_E4M3 },
+};
+static const struct sdpa_fp8 fp8 = { { "fp8", .B = 2, .H = 4, .Hkv = 2, .S = 77, .Skv = 90, .D = 128, .causal = true },
+                                     .o_scale = 128 };
+
 int main(int argc, char *argv[])
 {
-    static const struct sdpa shapes[] = {
-        { "one", .B = 1, .H = 1, .S = 1, .D = 64, .dtype = KG_F16 },
-        { "odd", .B = 2, .H = 3, .S = 77, .D = 64, .dtype = KG_F16 },
-        { "odd_causal", .B = 2, .H = 3, .S = 77, .D = 128, .dtype = KG_BF16, .causal = true },
-        { "grouped", .B = 1, .H = 8, .Hkv = 2, .S = 130, .D = 128, .dtype = KG_F16 },
-        { "short_keys", .B = 1, .H = 2, .S = 200, .Skv = 77, .D = 64, .dtype = KG_BF16, .causal = true },
-        { "long_keys", .B = 1, .H = 2, .S = 33, .Skv = 513, .D = 80, .dtype = KG_F16 },
-        { "odd_dimension", .B = 1, .H = 1, .S = 40, .D = 7, .dtype = KG_F16, .causal = true },
-        { "wide", .B = 1, .H = 2, .S = 65, .D = 256, .dtype = KG_BF16, .scale = 0.25 },
-    };
     struct kg_loaded module;
     kg_context *cpu = NULL, *cuda = NULL;
     kg_error error = { 0 };
@@ -126,7 +190,12 @@ int main(int argc, char *argv[])
     }
     const kg_suite *suite = kg_module_suite(module.root, "sdpa_parity");
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        compare_devices(cpu, cuda, suite, &shapes[i]);
+        compare_devices(cpu, cuda, suite, &shapes[i], NULL);
+    for (size_t i = 0; i < sizeof coded / sizeof *coded; i++) {
+        compare_devices(cpu, cuda, kg_module_suite(module.root, "fp8_sdpa"), &coded[i], "cpu_stage_c");
+        compare_devices(cpu, cuda, kg_module_suite(module.root, "fp8_sdpa_e4m3"), &coded[i], "cpu_stage_c_e4m3");
+    }
+    compare_devices(cpu, cuda, kg_module_suite(module.root, "fp8_cudnn"), &fp8, "cpu_fp8");
     time_long(cuda, suite);
     refuse_slow(&cuda->device, suite);
     cuda->ops->close(cuda);

@@ -51,8 +51,8 @@ GENERATED = "backends.h", "kg_build.h", "kg_kernels.h"
 ROOTS = "", "include", "runner", "kernels", "suites"
 
 FUNCTION_LINES = measure.LONG_FUNCTION
-SHIPPED_LINES = 33026
-MARKDOWN_WORDS = 27000
+SHIPPED_LINES = 38280
+MARKDOWN_WORDS = 30600
 DESIGN = "docs/design.md"
 WALKS = 12, 13, 15  # the most files of the walks that DESIGN lists, in its order
 

@@ -6,6 +6,7 @@
 #include "fp8/cpu_fp8.h"
 #include "fp8/fp8_codec.h"
 #include "op/half.h"
+#include "op/sdpa_error.h"
 #include "kg_build.h"
 
 /* ---- wrong scales ------------------------------------------------------------------------------------------ */
@@ -92,11 +93,13 @@ static int launch_f16(const kg_backend *self, void *state, const kg_tensor *tens
 
 /* ---- the module -------------------------------------------------------------------------------------------- */
 
+static const struct sdpa_arithmetic arithmetic = { SDPA_E4M3_TENSOR, SDPA_FP8_WEIGHTS, SDPA_FP32_SUMS }; /* cpu_fp8's */
+
 /* clang-format off */
 #define BACKEND(id, its_stage, its_launch, ...)                                                                        \
     static const kg_backend id = { .name = #id, .device = KG_CPU, .data = (__VA_ARGS__),                               \
                                    .prepare = cpu_fp8_prepare, .workspace = cpu_fp8_workspace, .stage = its_stage,     \
-                                   .launch = its_launch, .release = cpu_rows_release }
+                                   .launch = its_launch, .release = cpu_rows_release, .arithmetic = &arithmetic }
 /* clang-format on */
 
 BACKEND(right, cpu_fp8_stage, cpu_fp8_launch, NULL);
@@ -129,8 +132,15 @@ static const kg_suite tensor_scales = {
     .shapes = KG_TABLE(shapes),
     .seeds = KG_LIST(seeds),
     .backends = KG_LIST(backends),
-    .gates = { .max_abs = 0.25, .mean_abs = 0.025, .bad_abs = 0.03, .bad_rel = 0.15, .bad_pct = 2, .rel_l2 = 0.1 },
-    .time = { .off = true }
+    .gates = { .max_abs = 0.25,
+               .mean_abs = 0.025,
+               .bad_abs = 0.03,
+               .bad_rel = 0.15,
+               .bad_pct = 2,
+               .rel_l2 = 0.1,
+               .scaled = 4,
+               .slope = 0.0095 },
+    .time = { .off = true },
 };
 
 static const kg_suite *const suites[] = { &tensor_scales };

@@ -59,7 +59,7 @@ static void make_run(const struct row *from, size_t count, struct kg_result *ret
         result->outcome = from[i].how == BROKEN ? KG_BROKEN : KG_RAN;
         result->compared = true;
         result->impossible = from[i].how == IMPOSSIBLE;
-        result->marks = (struct kg_gate_marks){ right, true, true, true, true };
+        result->marks = (struct kg_gate_marks){ right, true, true, true, true, true, true, true };
         if (from[i].how != UNTIMED)
             result->time_us = kg_stats_of((double[]){ from[i].p50_us }, 1);
     }

@@ -212,6 +212,93 @@ static void what_another_process_says(void **state)
     assert_true(all.word == 2);
 }
 
+/* ---- entries --------------------------------------------------------------------------------------------------- */
+
+struct card {
+    char name[32], maker[32];
+};
+struct held {
+    struct card card, other;
+    int number;
+};
+static const struct kg_member maker_members[] = { { "maker", KG_IS_NAME, KG_AT(struct card, maker) } };
+static const struct kg_record maker_record = KG_RECORD(maker_members);
+static const struct kg_member card_members[] = {
+    { "name", KG_IS_TEXT, KG_AT(struct card, name) },
+    { "by", KG_IS_ENTRY, .record = &maker_record, .table = "makers" }, /* of the same struct */
+};
+static const struct kg_record card_record = KG_RECORD(card_members);
+static const struct kg_member held_members[] = {
+    { "card", KG_IS_ENTRY, KG_AT(struct held, card), .record = &card_record, .table = "cards" },
+    { "other", KG_IS_ENTRY, KG_AT(struct held, other), .record = &card_record, .table = "cards",
+      .with = offsetof(struct held, other) },
+};
+static const struct kg_record held_record = KG_RECORD(held_members);
+
+static char *written(const struct held *held, cJSON *tables)
+{
+    cJSON *object = cJSON_CreateObject();
+    assert_true(kg_record_add_with(object, &held_record, tables, held));
+    char *text = cJSON_PrintUnformatted(object);
+    cJSON_Delete(object);
+    return text;
+}
+
+/* Equal entries are one, whose key depends on nothing but them. */
+static void entries_stand_in_tables(void **state)
+{
+    const struct held two = { { "a", "x" }, { "b", "x" }, 0 }, one = { { "b", "x" }, { "", "" }, 0 };
+    cJSON *tables = cJSON_CreateObject(), *root = NULL;
+    struct held got = { 0 };
+    kg_error error = { 0 };
+    (void)state;
+    char *line = written(&two, tables), *text = cJSON_PrintUnformatted(tables);
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(tables, "cards")), 2);
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(tables, "makers")), 1);
+    assert_int_equal(kg_json_parse(text, strlen(text), &root, &error), KG_OK);
+    cJSON *object = cJSON_Parse(line);
+    if (kg_record_read_with(&held_record, object, root, 1, &got, &error))
+        fail_msg("%s", error.text);
+    assert_memory_equal(&got, &two, sizeof got);
+    cJSON_Delete(tables);
+    tables = cJSON_CreateObject();
+    char *alone = written(&one, tables);
+    assert_non_null(strstr(alone, cJSON_GetObjectItem(object, "other")->valuestring));
+    assert_int_equal(kg_record_read(&held_record, object, 1, &got, &error), KG_EINVAL); /* no tables */
+    assert_non_null(strstr(error.text, "which is not in 'cards'"));
+    cJSON_DeleteItemFromObject(root, "makers");
+    assert_int_equal(kg_record_read_with(&held_record, object, root, 1, &got, &error), KG_EINVAL);
+    assert_non_null(strstr(error.text, "in 'card': member 'by' is '"));
+    cJSON_ReplaceItemInObject(object, "card", cJSON_CreateNumber(7));
+    assert_int_equal(kg_record_read_with(&held_record, object, root, 1, &got, &error), KG_EINVAL);
+    assert_string_equal(error.text, "member 'card' is missing or not a string");
+    assert_true(kg_record_has_table(&held_record, "makers") && kg_record_has_table(&held_record, "cards"));
+    assert_false(kg_record_has_table(&held_record, "card"));
+    cJSON_free(line), cJSON_free(text), cJSON_free(alone);
+    cJSON_Delete(tables), cJSON_Delete(root), cJSON_Delete(object);
+}
+
+/* A key that another entry has grows by a digit. */
+static void keys_of_two_entries_differ(void **state)
+{
+    const struct held one = { { "a", "x" }, { "", "" }, 0 };
+    cJSON *tables = cJSON_CreateObject();
+    (void)state;
+    char *line = written(&one, tables);
+    cJSON *cards = cJSON_GetObjectItem(tables, "cards");
+    char key[32];
+    (void)snprintf(key, sizeof key, "%s", cards->child->string);
+    assert_int_equal(strlen(key), 8);
+    cJSON_ReplaceItemInObject(cards, key, cJSON_CreateRaw("{\"name\":\"another\"}"));
+    cJSON_free(line);
+    line = written(&one, tables);
+    assert_int_equal(cJSON_GetArraySize(cards), 2);
+    assert_int_equal(strlen(cards->child->next->string), 9);
+    assert_memory_equal(cards->child->next->string, key, 8);
+    cJSON_free(line);
+    cJSON_Delete(tables);
+}
+
 static void no_object(void **state)
 {
     struct all all = { 0 };
@@ -226,9 +313,10 @@ static void no_object(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_read_is_written),   cmocka_unit_test(six_digits_and_what_is_left_out),
-        cmocka_unit_test(every_flaw_is_named),       cmocka_unit_test(an_older_schema_has_fewer_members),
-        cmocka_unit_test(what_another_process_says), cmocka_unit_test(no_object),
+        cmocka_unit_test(what_is_read_is_written),    cmocka_unit_test(six_digits_and_what_is_left_out),
+        cmocka_unit_test(every_flaw_is_named),        cmocka_unit_test(an_older_schema_has_fewer_members),
+        cmocka_unit_test(what_another_process_says),  cmocka_unit_test(entries_stand_in_tables),
+        cmocka_unit_test(keys_of_two_entries_differ), cmocka_unit_test(no_object),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,9 +8,12 @@
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include <cmocka.h>
+
+#include "scratch.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -206,11 +209,11 @@ static void floats_round_to_nearest_even(void **state)
 
 /* ---- guards and digests ------------------------------------------------------------------------------------ */
 
-static uint64_t changed(const void *data, size_t bytes, uint8_t value)
+static uint64_t changed(const void *data, size_t bytes, uint32_t pattern)
 {
     uint64_t count = UINT64_MAX;
     kg_error error;
-    assert_int_equal(context->ops->count_changed(context, &(struct kg_span){ data, bytes }, 1, value, &count, &error),
+    assert_int_equal(context->ops->count_changed(context, &(struct kg_span){ data, bytes, pattern }, 1, &count, &error),
                      KG_OK);
     return count;
 }
@@ -218,18 +221,18 @@ static uint64_t changed(const void *data, size_t bytes, uint8_t value)
 static void changed_bytes_are_counted(void **state)
 {
     (void)state;
-    enum { BYTES = 100003 };
+    enum { BYTES = 100003, PATTERN = 0x0403a5ff };
     uint8_t *data = allocate(BYTES);
     kg_error error;
-    assert_int_equal(context->ops->paint(context, data, BYTES, KG_GUARD, &error), KG_OK);
-    assert_int_equal(changed(data, BYTES, KG_GUARD), 0);
-    assert_int_equal(changed(data, BYTES, KG_POISON), BYTES);
+    assert_int_equal(context->ops->paint(context, data, BYTES, PATTERN, &error), KG_OK);
+    assert_int_equal(changed(data, BYTES, PATTERN), 0);
+    assert_int_equal(changed(data, BYTES, ~(uint32_t)PATTERN), BYTES);
     data[0] ^= 1;
     data[4097] = 0;
     data[BYTES - 1] ^= 0x80;
-    assert_int_equal(changed(data, BYTES, KG_GUARD), 3);
-    assert_int_equal(changed(data + 1, BYTES - 2, KG_GUARD), 1);
-    assert_int_equal(changed(data + 1, 0, KG_GUARD), 0);
+    assert_int_equal(changed(data, BYTES, PATTERN), 3);
+    assert_int_equal(changed(data + 1, BYTES - 2, PATTERN), 1);
+    assert_int_equal(changed(data + 1, 0, PATTERN), 0);
     release(data);
 }
 
@@ -283,7 +286,8 @@ static struct kg_comparison compare(enum kg_dtype dtype, void *got, float *expec
     struct kg_comparison comparison;
     kg_error error;
     memset(&comparison, 0x55, sizeof comparison);
-    assert_int_equal(context->ops->compare(context, &got_tensor, &expected_tensor, &gates, &comparison, &error), KG_OK);
+    assert_int_equal(context->ops->compare(context, &got_tensor, &expected_tensor, NULL, &gates, &comparison, &error),
+                     KG_OK);
     return comparison;
 }
 
@@ -314,6 +318,73 @@ static void figures_are_those_worked_out_by_hand(void **state)
     assert_int_equal(compare(KG_F32, got, expected, 5, 0.1, 0.2).bad, 1); /* 0.5 <= 0.1 + 0.4 */
     assert_int_equal(compare(KG_F32, got, expected, 5, INFINITY, 0).bad, 0);
     assert_int_equal(compare(KG_F32, got, expected, 5, (double)NAN, 0).bad, 5);
+}
+
+/* Errors 0, .5, 1, 0, -2 over scales of .1, .25, 4, 0 and 1. */
+static void errors_are_held_over_their_scale(void **state)
+{
+    (void)state;
+    float got[] = { 1, 2.5f, -3, 0, 8 }, expected[] = { 1, 2, -4, 0, 10 }, scales[] = { 0.1f, 0.25f, 4, 0, 1 };
+    kg_tensor a = vector(KG_F32, 5, got), b = vector(KG_F32, 5, expected), c = vector(KG_F32, 5, scales);
+    kg_gates gates = { .bad_abs = 1 };
+    struct kg_comparison f;
+    assert_int_equal(context->ops->compare(context, &a, &b, &c, &gates, &f, NULL), KG_OK);
+    close_to(f.max_scaled, 2);
+    close_to(f.scale_l2, sqrt(((double)0.1f * 0.1f + 0.0625 + 16 + 1) / 121));
+    close_to(f.slope, (1 + 5 + 12 + 80) / 121.0);
+    close_to(f.largest, 10);
+    scales[3] = NAN; /* a right element needs no scale */
+    assert_int_equal(context->ops->compare(context, &a, &b, &c, &gates, &f, NULL), KG_OK);
+    close_to(f.max_scaled, 2);
+    scales[1] = 0;
+    assert_int_equal(context->ops->compare(context, &a, &b, &c, &gates, &f, NULL), KG_OK);
+    assert_true(isinf(f.max_scaled));
+}
+
+static void gates_in_force(void **state)
+{
+    (void)state;
+    const kg_gates own = {
+        .max_abs = 1, .mean_abs = 2, .bad_abs = 3, .bad_rel = 4, .rel_l2 = 5, .scaled = 6, .slope = 7
+    };
+    kg_gates g = kg_gates_in_force(&own, false, true, 100);
+    assert_memory_equal(&g, &own, sizeof g);
+    g = kg_gates_in_force(&own, true, true, 100); /* a regime, by the error scale */
+    assert_true(isinf(g.max_abs) && isinf(g.mean_abs) && isinf(g.bad_abs) && isinf(g.rel_l2));
+    assert_true(g.bad_rel == 4 && g.scaled == 6 && g.slope == 7);
+    g = kg_gates_in_force(&own, true, false, 100); /* by the size of the outputs */
+    assert_true(g.max_abs == 100 && g.mean_abs == 200 && g.bad_abs == 300 && g.rel_l2 == 5 && g.scaled == 0);
+    g = kg_gates_in_force(&own, true, false, 0.01);
+    assert_true(g.max_abs == 1 && g.mean_abs == 2 && g.bad_abs == 3);
+    g = kg_gates_in_force(&own, false, false, 100);
+    assert_true(g.max_abs == 1 && g.scaled == 0);
+}
+
+static bool slope_passes(double slope, double scale_l2, double limit)
+{
+    const struct kg_comparison f = { .count = 640000, .slope = slope, .scale_l2 = scale_l2 };
+    const kg_gates gates = { .slope = limit };
+    return kg_comparison_mark(&f, &gates).slope;
+}
+
+static void a_slope_is_held_both_ways(void **state)
+{
+    (void)state;
+    assert_true(slope_passes(1.0009, 0.01, 0.001) && slope_passes(0.9991, 0.01, 0.001));
+    assert_false(slope_passes(1.0011, 0.01, 0.001) || slope_passes(0.9989, 0.01, 0.001));
+    assert_false(slope_passes(NAN, 0.01, 0.001) || slope_passes(INFINITY, 0.01, 0.001));
+    assert_true(slope_passes(5, 0.01, 0));         /* no limit */
+    assert_true(slope_passes(1.007, 0.19, 0.001)); /* what rounding does to 10000 rows of 64: 4 * 0.19 / 100 */
+    assert_false(slope_passes(1.008, 0.19, 0.001));
+    assert_true(slope_passes(5, 0.21, 0.001)); /* outputs are lost in rounding */
+
+    const struct kg_comparison far = { .count = 640000, .slope = 1.1, .scale_l2 = 0.15 };
+    const kg_gates normal = { .slope = 0.001 }, in_regime = { .slope = 0.001, .max_abs = INFINITY };
+    assert_true(kg_comparison_mark(&far, &in_regime).slope && !kg_comparison_mark(&far, &normal).slope);
+    const struct kg_comparison f = { .count = 1, .max_scaled = 4.1 };
+    assert_false(kg_comparison_mark(&f, &(kg_gates){ .scaled = 4 }).scaled);
+    assert_true(kg_comparison_mark(&f, &(kg_gates){ .scaled = 4.2 }).scaled);
+    assert_true(kg_comparison_mark(&f, &(kg_gates){ .scaled = 0 }).scaled);
 }
 
 static void worst_is_the_first_of_the_largest(void **state)
@@ -394,10 +465,10 @@ static void outputs_are_compared_in_their_unit(void **state)
     kg_error error;
     for (int i = 0; i < 2; i++) {
         got[i].unit = 0.25;
-        assert_int_equal(context->ops->compare(context, &got[i], &of, &gates, &comparison, &error), KG_OK);
+        assert_int_equal(context->ops->compare(context, &got[i], &of, NULL, &gates, &comparison, &error), KG_OK);
         assert_true(comparison.bad == 0 && comparison.max_abs == 0);
         got[i].unit = 0; /* stands for 1 */
-        assert_int_equal(context->ops->compare(context, &got[i], &of, &gates, &comparison, &error), KG_OK);
+        assert_int_equal(context->ops->compare(context, &got[i], &of, NULL, &gates, &comparison, &error), KG_OK);
         assert_true(comparison.bad == 2 && comparison.max_abs == 1.5 && comparison.worst_got == 2);
     }
 }
@@ -577,7 +648,7 @@ static void tick_and_state_are_plausible(void **state)
     kg_error error;
     memset(&info, 1, sizeof info);
     assert_int_equal(context->ops->inspect(context, busy, &work, &info, &error), KG_OK);
-    assert_true(info.kernels == 0 && info.n_names == 0 && work.calls == 0);
+    assert_true(info.kernels == 0 && info.n_launched == 0 && work.calls == 0);
 }
 
 /* ---- memory and names -------------------------------------------------------------------------------------- */
@@ -603,6 +674,24 @@ static void memory_is_aligned_and_freed_on_close(void **state)
     context->ops->close(NULL);
 }
 
+static void free_memory_is_what_the_system_says(void **state)
+{
+    char root[SCRATCH_SIZE], folder[SCRATCH_SIZE + 8];
+    uint64_t here = 0;
+    (void)state;
+    scratch_new(root);
+    assert_true(kg_cpu_free_bytes(root) == UINT64_MAX);
+    (void)snprintf(folder, sizeof folder, "%s/proc", root);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    scratch_write(folder, "meminfo", "MemTotal:       32780000 kB\nMemFree:         1000000 kB\n");
+    assert_true(kg_cpu_free_bytes(root) == UINT64_MAX);
+    scratch_write(folder, "meminfo", "MemTotal:       32780000 kB\nMemAvailable:   24000001 kB\nBuffers: 7 kB\n");
+    assert_true(kg_cpu_free_bytes(root) == UINT64_C(24000001) * 1024);
+    scratch_free(root);
+    assert_int_equal(context->ops->free_bytes(context, &here, NULL), KG_OK);
+    assert_true(here > 1 << 20 && (here == UINT64_MAX || here <= context->device.memory_bytes));
+}
+
 static void copies_copy(void **state)
 {
     (void)state;
@@ -611,6 +700,26 @@ static void copies_copy(void **state)
     assert_int_equal(context->ops->copy(context, to, from, sizeof from, &error), KG_OK);
     assert_int_equal(context->ops->copy_to_host(context, back, to, sizeof to, &error), KG_OK);
     assert_string_equal(back, from);
+}
+
+static void busy_threads_work_until_they_are_stopped(void **state)
+{
+    (void)state;
+    kg_error error = { 0 };
+    const struct timespec a_while = { .tv_nsec = 50000000 };
+    uint8_t *data = allocate(KG_COMPETING_BYTES);
+    assert_int_equal(context->ops->paint(context, data, KG_COMPETING_BYTES, 0, &error), KG_OK);
+    for (int turn = 0; turn < 3; turn++) {
+        const uint64_t before = digest_of(data, KG_COMPETING_BYTES);
+        assert_int_equal(context->ops->compete(context, data, 20, 0, &error), KG_OK);
+        nanosleep(&a_while, NULL);
+        assert_int_equal(context->ops->compete_end(context, &error), KG_OK);
+        const uint64_t changed = digest_of(data, KG_COMPETING_BYTES);
+        assert_true(changed != before);
+        nanosleep(&a_while, NULL);
+        assert_true(digest_of(data, KG_COMPETING_BYTES) == changed);
+    }
+    release(data);
 }
 
 static void architectures_have_these_names(void **state)
@@ -644,6 +753,26 @@ static void architectures_have_these_names(void **state)
     }
     kg_device_arch_name("NVIDIA H100 80GB HBM3", arch, 6);
     assert_string_equal(arch, "h100");
+}
+
+static void launches_as_text(void **state)
+{
+    static const struct kg_launched kernel = { "k", { 64, 8, 1 }, { 256, 1, 1 }, { 0 }, 49152 },
+                                    small = { "k", { 512, 1, 3 }, { 128, 1, 1 }, { 2, 1, 1 }, 0 };
+    char text[1024];
+    (void)state;
+    struct kg_launch_info info = { .n_launched = 0 };
+    kg_launch_format(&info, text, sizeof text);
+    assert_string_equal(text, "host");
+    info = (struct kg_launch_info){ 3, 1, 2, 2, { kernel, small } };
+    kg_launch_format(&info, text, sizeof text);
+    assert_string_equal(text, "grid 64x8 block 256 shared 49152; grid 512x1x3 block 128 cluster 2; 1 more kernel; "
+                              "1 memory node; 2 other nodes");
+    info = (struct kg_launch_info){ .kernels = KG_MAX_KERNELS + 2, .n_launched = KG_MAX_KERNELS };
+    for (int i = 0; i < KG_MAX_KERNELS; i++)
+        info.launched[i] = small;
+    kg_launch_format(&info, text, sizeof text);
+    assert_non_null(strstr(text, "cluster 2; 2 more kernels"));
 }
 
 static void describe(const char *text, const char *name, const char *arch)
@@ -719,6 +848,9 @@ int main(void)
         cmocka_unit_test(digest_sees_every_bit_and_place),
         cmocka_unit_test(digest_is_the_sum_of_its_words),
         cmocka_unit_test(figures_are_those_worked_out_by_hand),
+        cmocka_unit_test(errors_are_held_over_their_scale),
+        cmocka_unit_test(gates_in_force),
+        cmocka_unit_test(a_slope_is_held_both_ways),
         cmocka_unit_test(worst_is_the_first_of_the_largest),
         cmocka_unit_test(poison_and_infinities_count),
         cmocka_unit_test(codes_count_as_their_values),
@@ -732,8 +864,11 @@ int main(void)
         cmocka_unit_test(measure_passes_failures_on),
         cmocka_unit_test(tick_and_state_are_plausible),
         cmocka_unit_test(memory_is_aligned_and_freed_on_close),
+        cmocka_unit_test(free_memory_is_what_the_system_says),
         cmocka_unit_test(copies_copy),
+        cmocka_unit_test(busy_threads_work_until_they_are_stopped),
         cmocka_unit_test(architectures_have_these_names),
+        cmocka_unit_test(launches_as_text),
         cmocka_unit_test(processors_have_these_names),
         cmocka_unit_test(probe_describes_this_machine),
 #if !KG_WITH_CUDA

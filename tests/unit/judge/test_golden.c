@@ -47,7 +47,7 @@ static struct kg_result *result_new(enum kg_device_kind kind, int n_blocks, cons
     (void)strcpy(result->pin, "engine 8");
     result->of = (struct kg_case){ .suite = &suite, .kind = kind };
     result->compared = true;
-    result->marks = (struct kg_gate_marks){ true, true, true, true, true };
+    result->marks = (struct kg_gate_marks){ true, true, true, true, true, true, true, true };
     result->n_blocks = n_blocks;
     for (int i = 0; i < n_blocks; i++) {
         result->blocks[i].p50_us = p50s_us[i];
@@ -100,6 +100,46 @@ static void golden_of_a_steady_result(void **state)
     assert_string_equal(golden.best.anchor_identity, "code 2");
     assert_string_equal(golden.provenance.reason, provenance.reason);
     assert_true(kg_contract_same(&golden.contract, &contract));
+}
+
+struct sized {
+    const char *name;
+    int64_t n;
+};
+static const kg_field sized_fields[] = { { .name = "n", .offset = offsetof(struct sized, n), .type = KG_INT } };
+static double sized_flops(const void *problem)
+{
+    return 2.0 * (double)((const struct sized *)problem)->n;
+}
+static const kg_op sized_op = {
+    .name = "op", .fields = KG_LIST(sized_fields), .flops = sized_flops, .bytes = sized_flops
+};
+static const kg_suite sized_suite = { .name = "suite", .op = &sized_op };
+
+/* What it was the time of. */
+static void golden_knows_its_work(void **state)
+{
+    const struct sized problem = { "row", 8192 }, smaller = { "row", 512 };
+    struct kg_golden golden;
+    char what[200];
+    (void)state;
+    struct kg_result *result = result_new(KG_CUDA, 3, (double[]){ 25, 25, 25 }, NULL);
+    result->of.suite = &sized_suite;
+    result->of.problem = &problem;
+    result->work = (struct kg_work){ .flops = 16384, .bytes = 16384 };
+    result->launch = (struct kg_launch_info){ 1, 0, 0, 1, { { "k", { 64, 1, 1 }, { 128, 1, 1 }, { 0 }, 1024 } } };
+    (void)strcpy(result->knobs, "tile=64");
+    assert_int_equal(bless(result, &golden, NULL), 0);
+    assert_string_equal(golden.problem, "n=8192");
+    assert_true(golden.flops == 16384 && golden.bytes == 16384);
+    assert_string_equal(golden.launch, "grid 64 block 128 shared 1024");
+    assert_string_equal(golden.knobs, "tile=64");
+    assert_true(kg_golden_is_of(&golden, &sized_op, &problem, what, sizeof what));
+    assert_string_equal(what, "");
+    assert_false(kg_golden_is_of(&golden, &sized_op, &smaller, what, sizeof what));
+    assert_string_equal(what, "problem: n=8192 -> n=512; flops: 16384 -> 1024; bytes: 16384 -> 1024");
+    golden.problem[0] = '\0';
+    assert_true(kg_golden_is_of(&golden, &sized_op, &smaller, what, sizeof what));
 }
 
 static void steadier_quantity_judges(void **state)
@@ -185,6 +225,11 @@ static struct kg_golden golden_of(const char *key, double p50_us)
         .contract = contract,
         .identity = "cuDNN 9.19\nengine 8",
         .pin = "p",
+        .problem = "n=8192,dtype=f16",
+        .flops = 8192 * 8192.,
+        .bytes = 16385,
+        .launch = "grid 64 block 128 shared 1024",
+        .knobs = "tile=64",
         .provenance = provenance,
     };
     (void)snprintf(golden.key, sizeof golden.key, "%s", key);
@@ -296,6 +341,26 @@ static void best_outlives_a_bless_on_another_card(void **state)
     kg_goldens_done(&goldens);
 }
 
+static void best_of_other_work_is_forgotten(void **state)
+{
+    (void)state;
+    for (int what = 0; what < 4; what++) {
+        struct kg_goldens goldens = { .arch = "h200" };
+        struct kg_golden golden = golden_on("GPU-1", 25, 0.5), other = golden_on("GPU-1", 26, 0.5);
+        assert_int_equal(kg_goldens_put(&goldens, &golden, false, NULL), 0);
+        if (what == 0)
+            (void)strcpy(other.problem, "n=512,dtype=f16");
+        if (what == 1)
+            other.flops *= 2;
+        if (what == 2)
+            other.bytes *= 2;
+        if (what == 3)
+            goldens.items[0].problem[0] = '\0'; /* not known: it may be the same */
+        fate_is(&goldens, &other, false, what == 3 ? KG_BEST_KEPT : KG_BEST_OTHER, what == 3 ? 25 : 26);
+        kg_goldens_done(&goldens);
+    }
+}
+
 /* Without two ratios to one anchor nothing tells which of two cards' is faster: the old one stays until it is reset. */
 static void best_that_cannot_be_compared_stays(void **state)
 {
@@ -382,20 +447,10 @@ static void missing_is_empty(void **state)
     assert_string_equal(goldens.path, path);
 }
 
-static void round_trip_is_byte_identical(void **state)
+/* What save_two wrote, but for what six digits lose. */
+static void is_the_second(const struct kg_golden *golden)
 {
-    char folder[2 * SCRATCH_SIZE];
-    (void)snprintf(folder, sizeof folder, "%s/made", (char *)*state); /* made by the first save */
-    save_two(folder);
-    char *first = scratch_read(folder, "expectations_h200.json");
-    struct kg_goldens goldens;
-    kg_error error = { 0 };
-    if (kg_goldens_load(folder, "h200", &goldens, &error) < 0)
-        fail_msg("%s", error.text);
-    assert_true(goldens.exists);
-    assert_int_equal(goldens.count, 2);
-    const struct kg_golden *golden = kg_goldens_find(&goldens, "suite/b/fast"),
-                           made = golden_of("suite/b/fast", 123.457);
+    const struct kg_golden made = golden_of("suite/b/fast", 123.457);
     assert_near(golden->p50_us, 123.457);
     assert_near(golden->floor_pct, 0.123457);
     assert_int_equal(golden->n_blocks, 3);
@@ -412,14 +467,34 @@ static void round_trip_is_byte_identical(void **state)
     assert_string_equal(golden->best.anchor_identity, "math of 1/3");
     assert_true(kg_contract_same(&golden->contract, &contract));
     assert_memory_equal(&golden->provenance, &provenance, sizeof provenance);
+    assert_string_equal(golden->pin, made.pin);
+    assert_string_equal(golden->problem, made.problem);
+    assert_true(golden->flops == made.flops && golden->bytes == made.bytes);
+    assert_string_equal(golden->launch, made.launch);
+    assert_string_equal(golden->knobs, made.knobs);
+}
 
+static void round_trip_is_byte_identical(void **state)
+{
+    char folder[2 * SCRATCH_SIZE];
+    (void)snprintf(folder, sizeof folder, "%s/made", (char *)*state); /* made by the first save */
+    save_two(folder);
+    char *first = scratch_read(folder, "expectations_h200.json");
+    struct kg_goldens goldens;
+    kg_error error = { 0 };
+    if (kg_goldens_load(folder, "h200", &goldens, &error) < 0)
+        fail_msg("%s", error.text);
+    assert_true(goldens.exists);
+    assert_int_equal(goldens.count, 2);
+    is_the_second(kg_goldens_find(&goldens, "suite/b/fast"));
     assert_int_equal(kg_goldens_save(&goldens, folder, NULL), 0);
     char *second = scratch_read(folder, "expectations_h200.json");
     assert_string_equal(first, second);
     int lines = 0;
     for (char *c = first; *c; c++)
         lines += *c == '\n';
-    assert_int_equal(lines, 8); /* { schema arch cases, one a case, ] } */
+    /* { schema arch cases, one a case, ] }; eight tables of one entry, but for the bests, which are two */
+    assert_int_equal(lines, 8 + 8 * 3 + 1);
     free(first);
     free(second);
     kg_goldens_done(&goldens);
@@ -511,34 +586,112 @@ static void schema_1_is_read(void **state)
         kg_goldens_done(&goldens);
     }
     char *text = scratch_read(*state, "expectations_h200.json");
-    assert_non_null(strstr(text, "\"schema\": 2"));
+    assert_non_null(strstr(text, "\"schema\": 3"));
     free(text);
 }
+
+/* Older files do not know what was timed; what they say is all there, and is not known in the new file either. */
+static void schema_2_is_read(void **state)
+{
+    static const char file[] = "{\n\"schema\": 2,\n\"arch\": \"h200\",\n\"cases\": [\n"
+                               "{\"key\":\"s/a/b\"," HEAD_OF_1 "\"best\":{\"p50_us\":24,\"git_sha\":\"00\","
+                               "\"date\":\"2025-01-01\",\"uuid\":\"GPU-2\",\"ratio\":0.5,\"anchor\":\"math\","
+                               "\"anchor_identity\":\"code 2\"}" TAIL_OF_1 "\n]\n}\n";
+    struct kg_goldens goldens;
+    kg_error error = { 0 };
+    scratch_write(*state, "expectations_h200.json", file);
+    for (int pass = 0; pass < 2; pass++) {
+        if (kg_goldens_load(*state, "h200", &goldens, &error) < 0)
+            fail_msg("%s", error.text);
+        const struct kg_golden *golden = &goldens.items[0];
+        assert_string_equal(golden->identity, "code 1");
+        assert_string_equal(golden->anchor_identity, "code 2");
+        assert_near(golden->anchor_p50_us, 50.0);
+        assert_near(golden->blocks_ratio[2], 0.52);
+        assert_string_equal(golden->best.uuid, "GPU-2");
+        assert_near(golden->best.ratio, 0.5);
+        assert_string_equal(golden->provenance.device, "d");
+        assert_true(kg_contract_same(&golden->contract, &contract));
+        assert_string_equal(golden->problem, "");
+        assert_string_equal(golden->launch, "");
+        assert_int_equal(kg_goldens_save(&goldens, *state, NULL), 0);
+        kg_goldens_done(&goldens);
+    }
+    char *text = scratch_read(*state, "expectations_h200.json");
+    assert_null(strstr(text, "problem"));
+    assert_null(strstr(text, "knobs"));
+    free(text);
+}
+
+/* What two branches add to a file leaves each line that was there as it was, but for the comma at a list's end. */
+static void lines_outlive_what_others_add(void **state)
+{
+    struct kg_goldens goldens = { .arch = "h200" };
+    for (int i = 0; i < 20; i++) {
+        char key[32];
+        (void)snprintf(key, sizeof key, "suite/k%02d/fast", 2 * i + 1);
+        struct kg_golden golden = golden_of(key, 10 + i);
+        (void)snprintf(golden.identity, sizeof golden.identity, "code %d", i);
+        assert_int_equal(kg_goldens_put(&goldens, &golden, false, NULL), 0);
+    }
+    assert_int_equal(kg_goldens_save(&goldens, *state, NULL), 0);
+    char *before = scratch_read(*state, "expectations_h200.json");
+    for (int i = 0; i < 20; i += 3) {
+        char key[32];
+        (void)snprintf(key, sizeof key, "suite/k%02d/fast", 2 * i);
+        struct kg_golden golden = golden_of(key, 100 + i);
+        (void)snprintf(golden.identity, sizeof golden.identity, "another %d", i);
+        (void)snprintf(golden.launch, sizeof golden.launch, "grid %d block 32", i);
+        (void)snprintf(golden.provenance.reason, sizeof golden.provenance.reason, "reason %d", i);
+        assert_int_equal(kg_goldens_put(&goldens, &golden, false, NULL), 0);
+    }
+    assert_int_equal(kg_goldens_save(&goldens, *state, NULL), 0);
+    char *after = scratch_read(*state, "expectations_h200.json");
+    for (char *line = strtok(before, "\n"); line; line = strtok(NULL, "\n")) {
+        line[strlen(line) - (line[strlen(line) - 1] == ',')] = '\0';
+        if (!strstr(after, line))
+            fail_msg("this line is gone: %s", line);
+    }
+    /* Taken out again, nothing of them is left. */
+    for (size_t i = goldens.count; i-- > 0;)
+        if (goldens.items[i].p50_us >= 100)
+            assert_int_equal(kg_goldens_remove(&goldens, goldens.items[i].key), 0);
+    assert_int_equal(kg_goldens_save(&goldens, *state, NULL), 0);
+    free(before), free(after);
+    before = scratch_read(*state, "expectations_h200.json");
+    assert_null(strstr(before, "another"));
+    assert_null(strstr(before, "reason "));
+    free(before);
+    kg_goldens_done(&goldens);
+}
+
+#define CASE_P50 "fast\",\"p50_us\":0.333333"
 
 /* The first case is suite/a/fast. Each row replaces the first place where `from` stands. */
 static const struct edit {
     const char *from, *to, *message; /* message: after the path */
 } edits[] = {
-    { "\"schema\": 2", "\"schema\": 3", ": schema 3, this kgate reads 1 and 2" },
-    { "\"schema\": 2", "\"schema\": 1.5", ": schema 1.5, this kgate reads 1 and 2" },
-    { "\"schema\": 2", "\"schema\": 1", ": case 1, suite/a/fast: unknown member 'uuid' in 'best'" },
-    { "\"schema\": 2", "\"schema\": \"2\"", ": member 'schema' is not a number" },
-    { "\"schema\": 2,", "", ": member 'schema' is missing" },
+    { "\"schema\": 3", "\"schema\": 4", ": schema 4, this kgate reads 1 to 3" },
+    { "\"schema\": 3", "\"schema\": 1.5", ": schema 1.5, this kgate reads 1 to 3" },
+    { "\"schema\": 3", "\"schema\": 2", ": unknown member 'anchors'" },
+    { "\"schema\": 3", "\"schema\": \"3\"", ": member 'schema' is not a number" },
+    { "\"schema\": 3,", "", ": member 'schema' is missing" },
     { "\"h200\"", "\"b200\"", ": holds arch 'b200', not that of its name" },
     { "\"cases\"", "\"Cases\"", ": member 'cases' is missing or not an array" },
-    { "\"schema\": 2,", "\"schema\": 2, \"extra\": 1,", ": unknown member 'extra'" },
-    { "\n]\n}\n", "\n]\n}\nx", ": line 9: text after the end of the value" },
-    { "\"p50_us\":0.333333", "\"p50_us\":1e999", ": line 5: number that is not finite" },
-    { "{\"key\"", "{\"pin\":\"\",\"key\"", ": line 5: duplicate member 'pin'" },
+    { "\"schema\": 3,", "\"schema\": 3, \"extra\": 1,", ": unknown member 'extra'" },
+    { "\"schema\": 3,", "\"schema\": 3, \"extra\": {},", ": unknown member 'extra'" },
+    { "\n]\n}\n", "\n]\n}\nx", ": line 34: text after the end of the value" },
+    { "fast\",\"p50_us\":0.333333", "fast\",\"p50_us\":1e999", ": line 30: number that is not finite" },
+    { "{\"key\"", "{\"setup\":\"\",\"key\"", ": line 30: duplicate member 'setup'" },
     { "suite/a/fast", "suite/c/fast", ": case 2, suite/b/fast: not sorted by key" },
     { "suite/a/fast", "suite/b/fast", ": case 2, suite/b/fast: repeated" },
     { "suite/a/fast", "", ": case 1, : member 'key' is empty" },
     { "\"suite/a/fast\"", "7", ": case 1, without a key: member 'key' is not a string" },
-    { "\"p50_us\":0.333333", "\"p50_us\":0", ": case 1, suite/a/fast: member 'p50_us' is not over 0" },
-    { "\"p50_us\":0.333333", "\"p50_us\":-1", ": case 1, suite/a/fast: member 'p50_us' is not over 0" },
-    { "\"p50_us\":0.333333", "\"p50_us\":\"fast\"", ": case 1, suite/a/fast: member 'p50_us' is not a number" },
-    { "\"p50_us\":0.333333", "\"mean_us\":0.333333", ": case 1, suite/a/fast: unknown member 'mean_us'" },
-    { "\"p50_us\":0.333333", "\"p50_us\":0.34",
+    { CASE_P50, "fast\",\"p50_us\":0", ": case 1, suite/a/fast: member 'p50_us' is not over 0" },
+    { CASE_P50, "fast\",\"p50_us\":-1", ": case 1, suite/a/fast: member 'p50_us' is not over 0" },
+    { CASE_P50, "fast\",\"p50_us\":\"fast\"", ": case 1, suite/a/fast: member 'p50_us' is not a number" },
+    { CASE_P50, "fast\",\"mean_us\":0.333333", ": case 1, suite/a/fast: unknown member 'mean_us'" },
+    { CASE_P50, "fast\",\"p50_us\":0.34",
       ": case 1, suite/a/fast: p50_us 0.34 is not the median of blocks_us, 0.333333" },
     { "\"judge\":\"ratio\"", "\"judge\":\"mean\"", ": case 1, suite/a/fast: member 'judge' is neither raw nor ratio" },
     { "\"judge\":\"ratio\",", "", ": case 1, suite/a/fast: member 'judge' is missing" },
@@ -556,27 +709,59 @@ static const struct edit {
       ": case 1, suite/a/fast: member 'blocks_us' has 33 values, not 3 to 32" },
     { "\"blocks_us\":[0.333667,0.333,0.333333]", "\"blocks_us\":{}",
       ": case 1, suite/a/fast: member 'blocks_us' is missing or not an array" },
+    { "\"floor_pct\":0.123457", "\"floor_pct\":0", ": case 1, suite/a/fast: member 'floor_pct' is not over 0" },
+    { "\"cases\": [\n", "\"cases\": [\n1,", ": case 1, without a key: not an object" },
+    /* the anchor: what a case and its setup have of it */
     { "\"blocks_ratio\":[0.333333,0.334,0.333],", "",
       ": case 1, suite/a/fast: member 'blocks_ratio' is missing or not an array" },
-    { "\"anchor\":{", "\"anchor\":{\"speed\":1,", ": case 1, suite/a/fast: unknown member 'speed' in 'anchor'" },
-    { "\"anchor\":{\"name\":\"math\"", "\"anchor\":{\"name\":\"\"",
-      ": case 1, suite/a/fast: in 'anchor': member 'name' is empty" },
-    { "\"floor_pct\":0.123457", "\"floor_pct\":0", ": case 1, suite/a/fast: member 'floor_pct' is not over 0" },
-    { "\"best\":{\"p50_us\":0.333333", "\"best\":{\"p50_us\":0.4",
-      ": case 1, suite/a/fast: best of 0.4 us is slower than p50_us 0.333333" },
-    { "\"best\":{\"p50_us\":0.333333,", "\"best\":{", ": case 1, suite/a/fast: in 'best': member 'p50_us' is missing" },
-    { "\"uuid\":\"GPU-1\",\"ratio\"", "\"ratio\"", ": case 1, suite/a/fast: in 'best': member 'uuid' is missing" },
-    { "\"ratio\":0.333,", "\"ratio\":-1,", ": case 1, suite/a/fast: in 'best': member 'ratio' is negative" },
-    { "\"ratio\":0.333,", "\"ratio\":0,", ": case 1, suite/a/fast: best has only one of ratio and anchor" },
-    { "\"anchor\":\"math\"", "\"anchor\":\"\"", ": case 1, suite/a/fast: best has only one of ratio and anchor" },
+    { ",\"anchor_us\":1", "", ": case 1, suite/a/fast: member 'anchor_us' is missing" },
+    { "\"blocks_ratio\":[0.333333,0.334,0.333],\"anchor_us\":1,", "",
+      ": case 1, suite/a/fast: only one of blocks_ratio and the setup's anchor is there" },
+    { "\"tile=64\",\"anchor\":\"e671faa6\"", "\"tile=64\"",
+      ": case 1, suite/a/fast: only one of blocks_ratio and the setup's anchor is there" },
+    { "\"name\":\"math\"", "\"speed\":1,\"name\":\"math\"",
+      ": case 1, suite/a/fast: in 'setup': unknown member 'speed' in 'anchor'" },
+    { "\"name\":\"math\"", "\"name\":\"\"", ": case 1, suite/a/fast: in 'setup': in 'anchor': member 'name' is empty" },
+    /* tables */
+    { "\"cards\": {", "\"Cards\": {", ": unknown member 'Cards'" },
+    { "\"cards\": {", "\"cards\": {},\n\"cards\": {", ": line 12: duplicate member 'cards'" },
+    { "\"anchors\": {\n", "\"anchors\": [], \"codes\": {\n", ": line 14: duplicate member 'codes'" },
+    { "\"cards\": {\n\"4b9687ef\":{\"device\":\"NVIDIA "
+      "H200\",\"uuid\":\"GPU-1\",\"driver\":\"580.1\",\"cuda\":\"13.0\"}\n}",
+      "\"cards\": [ ]", ": member 'cards' is not an object" },
+    { "\"3a66976b\"", "\"99999999\"", ": 'bests': entry '59d0fd2a' is not sorted by key" },
+    { "\"3a66976b\"", "\"59d0fd2a\"", ": line 9: duplicate member '59d0fd2a'" },
+    { "\"setup\":\"2b29496b\"", "\"setup\":\"2b29496c\"",
+      ": case 1, suite/a/fast: member 'setup' is '2b29496c', which is not in 'setups'" },
+    { "\"setup\":\"2b29496b\"", "\"setup\":{}", ": case 1, suite/a/fast: member 'setup' is missing or not a string" },
+    { "\"setup\":\"2b29496b\",", "", ": case 1, suite/a/fast: member 'setup' is missing or not a string" },
+    { "\"card\":\"4b9687ef\"", "\"card\":\"\"",
+      ": case 1, suite/a/fast: in 'provenance': member 'card' is '', which is not in 'cards'" },
+    { "\"2b29496b\":{", "\"2b29496b\":0,\"2b29496c\":{",
+      ": case 1, suite/a/fast: member 'setup' is missing or not an object" },
     { "\"timer\":\"graph\"", "\"timer\":\"a clock of too long a name\"",
-      ": case 1, suite/a/fast: in 'contract': member 'timer' is longer than 15 bytes" },
+      ": case 1, suite/a/fast: in 'setup': in 'contract': member 'timer' is longer than 15 bytes" },
     { "\"window_us\":200", "\"window_us\":-200",
-      ": case 1, suite/a/fast: in 'contract': member 'window_us' is negative" },
+      ": case 1, suite/a/fast: in 'setup': in 'contract': member 'window_us' is negative" },
     { "\"dirty\":false", "\"dirty\":0",
       ": case 1, suite/a/fast: in 'provenance': member 'dirty' is not true or false" },
-    { "\"provenance\":{", "\"Provenance\":{", ": case 1, suite/a/fast: unknown member 'Provenance'" },
-    { "\"cases\": [\n", "\"cases\": [\n1,", ": case 1, without a key: not an object" },
+    { "\"provenance\":\"0", "\"Provenance\":\"0", ": case 1, suite/a/fast: unknown member 'Provenance'" },
+    /* the work */
+    { "\"fields\":\"n=8192,dtype=f16\"", "\"fields\":\"\"",
+      ": case 1, suite/a/fast: in 'problem': member 'fields' is empty" },
+    { "\"flops\":67108864", "\"flops\":-1", ": case 1, suite/a/fast: in 'problem': member 'flops' is negative" },
+    { "\"bytes\":16385", "\"bits\":8", ": case 1, suite/a/fast: unknown member 'bits' in 'problem'" },
+    { "\"launch\":\"grid 64 block 128 shared 1024\",", "",
+      ": case 1, suite/a/fast: in 'setup': member 'launch' is missing" },
+    { ",\"knobs\":\"tile=64\"", "", ": case 1, suite/a/fast: in 'setup': member 'knobs' is missing" },
+    /* the best */
+    { "{\"p50_us\":0.333333", "{\"p50_us\":0.4",
+      ": case 1, suite/a/fast: best of 0.4 us is slower than p50_us 0.333333" },
+    { "{\"p50_us\":0.333333,", "{", ": case 1, suite/a/fast: in 'best': member 'p50_us' is missing" },
+    { "\"uuid\":\"GPU-1\",\"anchor\"", "\"anchor\"", ": case 1, suite/a/fast: in 'best': member 'uuid' is missing" },
+    { "\"ratio\":0.333,", "\"ratio\":-1,", ": case 1, suite/a/fast: in 'best': member 'ratio' is negative" },
+    { "\"ratio\":0.333,", "\"ratio\":0,", ": case 1, suite/a/fast: best has only one of ratio and anchor" },
+    { ",\"anchor\":\"e671faa6\"", "", ": case 1, suite/a/fast: best has only one of ratio and anchor" },
 };
 
 static void damaged_files_are_refused(void **state)
@@ -689,13 +874,13 @@ static void old_file_is_whole(const char *folder, const char *before)
     free(after);
 }
 
-/* One case fails when the buffer is flushed at the end, forty when it overflows on the way. */
+/* One case fails when the buffer is flushed at the end, eighty when it overflows on the way. */
 static void file_too_large_leaves_the_old_one(void **state)
 {
     static const struct {
         int n_cases;
         rlim_t bytes;
-    } rooms[] = { { 1, 100 }, { 40, 10000 } };
+    } rooms[] = { { 1, 100 }, { 80, 10000 } };
     save_two(*state);
     char *before = scratch_read(*state, "expectations_h200.json");
     void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
@@ -724,7 +909,7 @@ static void full_disk_leaves_the_old_file(void **state)
     }
     save_two(*state);
     char *before = scratch_read(*state, "expectations_h200.json");
-    save_fails(*state, 40, &error);
+    save_fails(*state, 80, &error);
     old_file_is_whole(*state, before);
     free(before);
     assert_int_equal(umount(*state), 0);
@@ -803,12 +988,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(golden_of_a_steady_result),
+        cmocka_unit_test(golden_knows_its_work),
         cmocka_unit_test(steadier_quantity_judges),
         cmocka_unit_test(refuses_what_cannot_be_blessed),
         cmocka_unit_test(unsteady_times_with_steady_ratio_pass),
         cmocka_unit_test(set_is_sorted),
         cmocka_unit_test(best_is_kept),
         cmocka_unit_test(best_outlives_a_bless_on_another_card),
+        cmocka_unit_test(best_of_other_work_is_forgotten),
         cmocka_unit_test(best_that_cannot_be_compared_stays),
         cmocka_unit_test(contracts_differ_in_any_member),
         in_folder(missing_is_empty),
@@ -816,6 +1003,8 @@ int main(void)
         in_folder(set_without_cases_and_case_without_anchor),
         in_folder(best_of_another_card_in_a_file),
         in_folder(schema_1_is_read),
+        in_folder(schema_2_is_read),
+        in_folder(lines_outlive_what_others_add),
         in_folder(damaged_files_are_refused),
         in_folder(cut_files_are_refused),
         in_folder(other_files_are_left_alone),

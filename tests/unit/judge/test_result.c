@@ -48,7 +48,7 @@ static void every_verdict_has_its_name(void **state)
 {
     (void)state;
     static const char *const names[] = { "PASS",  "FAST", "XFAIL",  "SKIP",    "FAIL", "ERROR",
-                                         "XPASS", "SLOW", "UNSURE", "UNGATED", "LOST" };
+                                         "XPASS", "SLOW", "UNSURE", "UNGATED", "LOST", "WEAK" };
     assert_int_equal(KG_VERDICTS, sizeof names / sizeof *names);
     for (int i = 0; i < KG_VERDICTS; i++)
         assert_string_equal(kg_verdict_name((enum kg_verdict)i), names[i]);

@@ -37,7 +37,7 @@ static struct kg_result *result_new(enum kg_device_kind kind, double p50_us, dou
     result->phase = KG_DONE;
     result->compared = true;
     result->comparison = (struct kg_comparison){ .count = 100 };
-    result->marks = (struct kg_gate_marks){ true, true, true, true, true };
+    result->marks = (struct kg_gate_marks){ true, true, true, true, true, true, true, true };
     result->tick_us = 0.03;
     (void)strcpy(result->identity, "code 1");
     (void)strcpy(result->anchor_identity, "code 2");

@@ -16,7 +16,9 @@
 
 static const kg_backend math = { .name = "math", .device = KG_CUDA },
                         cpu_math = { .name = "cpu_math", .device = KG_CPU };
+static const kg_op op = { .name = "op" };
 static const kg_suite suite = {
+    .op = &op,
     .name = "suite",
     .anchor = &math,
     .cpu_anchor = &cpu_math,
@@ -103,7 +105,7 @@ static struct kit *kit_new(enum kg_device_kind kind)
     result->phase = KG_DONE;
     result->compared = true;
     result->comparison = (struct kg_comparison){ .count = 100 };
-    result->marks = (struct kg_gate_marks){ true, true, true, true, true };
+    result->marks = (struct kg_gate_marks){ true, true, true, true, true, true, true, true };
     result->tick_us = 0.03;
     (void)strcpy(result->identity, "code 1");
     (void)strcpy(result->anchor_identity, "code 2");
@@ -313,14 +315,19 @@ static void every_failing_gate_is_named(void **state)
 
     const size_t gates[] = { offsetof(struct kg_gate_marks, max_abs), offsetof(struct kg_gate_marks, mean_abs),
                              offsetof(struct kg_gate_marks, bad_pct), offsetof(struct kg_gate_marks, rel_l2),
-                             offsetof(struct kg_gate_marks, finite) };
+                             offsetof(struct kg_gate_marks, scaled),  offsetof(struct kg_gate_marks, slope),
+                             offsetof(struct kg_gate_marks, finite),  offsetof(struct kg_gate_marks, repeats) };
     for (size_t i = 0; i < sizeof gates / sizeof *gates; i++) { /* each alone suffices, a deferred case included */
-        kit->result.marks = (struct kg_gate_marks){ true, true, true, true, true };
+        kit->result.marks = (struct kg_gate_marks){ true, true, true, true, true, true, true, true };
         *((bool *)&kit->result.marks + gates[i] / sizeof(bool)) = false;
         kit->result.outcome = i % 2 ? KG_DEFERRED : KG_RAN;
         assert_false(decide(kit, &kit->golden));
         assert_int_equal(kit->result.verdict, KG_FAIL);
     }
+    kit->result.outcome = KG_RAN;
+    kit->result.comparison.unwritten = 0;
+    kit->result.repeats = (struct kg_repeats){ 37, 1, "launch 37 of 200, alone, gave other bits" };
+    decided(kit, &kit->golden, KG_FAIL, false, "launch 37 of 200, alone, gave other bits");
     free(kit);
 }
 
@@ -371,6 +378,88 @@ static void without_a_comparable_golden_ungated(void **state)
     decided(kit, &kit->golden, KG_UNGATED, false,
             "stale: the golden was timed by graph, cold L2, windows of 200 us, irwin-hall-8; "
             "this run by event, warm L2, single calls, irwin-hall-8");
+    free(kit);
+}
+
+struct sized {
+    const char *name;
+    int64_t n;
+    bool causal;
+};
+static const kg_field sized_fields[] = {
+    { .name = "n", .offset = offsetof(struct sized, n), .type = KG_INT },
+    { .name = "causal", .offset = offsetof(struct sized, causal), .type = KG_BOOL },
+};
+static double sized_flops(const void *problem)
+{
+    return 2.0 * (double)((const struct sized *)problem)->n;
+}
+static double sized_bytes(const void *problem)
+{
+    (void)problem;
+    return 4096;
+}
+static const kg_op sized_op = {
+    .name = "op", .fields = KG_LIST(sized_fields), .flops = sized_flops, .bytes = sized_bytes
+};
+static const kg_suite sized_suite = { .name = "suite", .op = &sized_op, .anchor = &math };
+
+/* A smaller row, or less work, under the name of what was blessed. */
+static void golden_of_other_work_judges_nothing(void **state)
+{
+    struct sized problem = { "row", 8192, false };
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    kit->result.of.suite = &sized_suite;
+    kit->result.of.problem = &problem;
+    verdict_is(kit, KG_PASS, false); /* it does not know its work */
+    (void)strcpy(kit->golden.problem, "n=8192");
+    kit->golden.flops = 16384;
+    kit->golden.bytes = 4096;
+    verdict_is(kit, KG_PASS, false);
+    problem.n = 512;
+    decided(kit, &kit->golden, KG_UNGATED, false,
+            "the golden is of other work: problem: n=8192 -> n=512; flops: 16384 -> 1024");
+    assert_true(kit->result.judgement.golden_us == 25 && !kit->result.judgement.judged);
+    set_blocks(kit, 9, 8, 50); /* nor is it FAST */
+    verdict_is(kit, KG_UNGATED, false);
+    problem = (struct sized){ "row", 8192, true };
+    decided(kit, &kit->golden, KG_UNGATED, false,
+            "the golden is of other work: problem: causal not given -> causal=true");
+    problem.causal = false;
+    kit->golden.bytes = 8192; /* the op counts in another way */
+    decided(kit, &kit->golden, KG_UNGATED, false, "the golden is of other work: bytes: 8192 -> 4096");
+    kit->result.of.policy.against = true; /* the baseline judges */
+    set_baseline(kit, 3, 25, 25);
+    verdict_is(kit, KG_PASS, false);
+    free(kit);
+}
+
+static void knobs_are_a_note(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    (void)strcpy(kit->result.knobs, "tile=64");
+    verdict_is(kit, KG_PASS, false);
+    assert_null(strstr(kit->result.reason, "knobs")); /* it does not know its own */
+    (void)strcpy(kit->golden.launch, "grid 1 block 32");
+    decided(kit, &kit->golden, KG_PASS, false,
+            "p50 25.0 us, golden 25.0 us (+0.0% ±0.3, threshold 2%), knobs differ from the golden's: tile=64");
+    (void)strcpy(kit->golden.knobs, "tile=64");
+    decided(kit, &kit->golden, KG_PASS, false, "p50 25.0 us, golden 25.0 us (+0.0% ±0.3, threshold 2%)");
+    kit->result.knobs[0] = '\0';
+    decided(kit, &kit->golden, KG_PASS, false,
+            "p50 25.0 us, golden 25.0 us (+0.0% ±0.3, threshold 2%), knobs differ from the golden's: none");
+    free(kit);
+    kit = kit_new(KG_CUDA); /* the knobs of a library's engine are none of kgate's */
+    (void)strcpy(kit->result.identity, "cuDNN 9.19.0 engine 2 knobs 24=7; kernel_7");
+    (void)strcpy(kit->golden.identity, "cuDNN 9.19.0 engine 2 knobs 24=7; kernel_7");
+    set_blocks(kit, 9, 26, 50);
+    decided(kit, &kit->golden, KG_SLOW, false,
+            "p50 26.0 us, golden 25.0 us (+4.0% ±0.1, threshold 2%), same code as the golden: environment");
+    (void)strcpy(kit->golden.identity, "cuDNN 9.19.0 engine 2 knobs 24=32; kernel_32");
+    decided(kit, &kit->golden, KG_SLOW, false,
+            "p50 26.0 us, golden 25.0 us (+4.0% ±0.1, threshold 2%), code changed since the golden");
     free(kit);
 }
 
@@ -960,6 +1049,65 @@ static void expected_failures(void **state)
     free(kit);
 }
 
+/* The suite accepts zeros, and a hundredth more. */
+static void make_weak(struct kit *kit)
+{
+    kit->result.strength = (struct kg_strength){
+        .judged = true,
+        .applies = (1u << KG_WRONGS) - 1,
+        .accepted = 1u << KG_WRONG_ZEROS | 1u << KG_WRONG_FACTOR,
+        .remedies = { [KG_WRONG_ZEROS] = { KG_LIMIT_MAX_ABS, 0.49, 1 },
+                      [KG_WRONG_FACTOR] = { KG_LIMIT_REL_L2, 0.0099, 0.5 } },
+    };
+}
+
+/* Gates that pass a wrong answer make what is right WEAK, but hide nothing that is worse. */
+static void weak_gates(void **state)
+{
+    static const char weak[] = "weak: its gates pass zeros (max_abs 0.49 would see it; suite has 1), "
+                               "factor (rel_l2 0.0099 would see it; suite has 0.5)";
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    make_weak(kit);
+    decided(kit, &kit->golden, KG_WEAK, false, weak); /* PASS */
+    decided(kit, NULL, KG_WEAK, false, weak);         /* UNGATED */
+    set_blocks(kit, 3, 20, 50);
+    decided(kit, &kit->golden, KG_WEAK, false, weak); /* FAST */
+    set_blocks(kit, 2, 25, 50);
+    decided(kit, &kit->golden, KG_WEAK, true, weak); /* UNSURE, and more could decide it */
+    set_blocks(kit, 9, 26, 50);
+    assert_false(decide(kit, &kit->golden));
+    assert_int_equal(kit->result.verdict, KG_SLOW);
+    kit->result.marks.rel_l2 = false;
+    kit->result.comparison.rel_l2 = 1;
+    decided(kit, &kit->golden, KG_FAIL, false, "rel_l2 1 over 0.05");
+    kit->result.of.policy.xfail = "bug 7";
+    decided(kit, &kit->golden, KG_XFAIL, false, "must fail (bug 7), and does: rel_l2 1 over 0.05");
+    kit->result.marks.rel_l2 = true;
+    set_blocks(kit, 3, 25, 50);
+    verdict_is(kit, KG_XPASS, false);
+    (void)strcpy(kit->result.note, "why");
+    kit->result.of.policy.xfail = NULL;
+    kit->result.outcome = KG_BROKEN;
+    decided(kit, &kit->golden, KG_ERROR, false, "why");
+    kit->result.outcome = KG_SKIPPED;
+    decided(kit, NULL, KG_SKIP, false, "why");
+    free(kit);
+}
+
+static void what_is_excused_is_not_weak(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    make_weak(kit);
+    kit->result.of.policy.excused = 1u << KG_WRONG_ZEROS | 1u << KG_WRONG_NOISE;
+    decided(kit, &kit->golden, KG_WEAK, false,
+            "weak: its gates pass factor (rel_l2 0.0099 would see it; suite has 0.5)");
+    kit->result.of.policy.excused |= 1u << KG_WRONG_FACTOR;
+    verdict_is(kit, KG_PASS, false);
+    free(kit);
+}
+
 /* Text of any length stays inside the reason. */
 static void long_notes_are_cut(void **state)
 {
@@ -988,7 +1136,7 @@ static void statuses(void **state)
     (void)state;
     static const int alone[KG_VERDICTS] = {
         [KG_PASS] = 0,  [KG_FAST] = 0, [KG_XFAIL] = 0,  [KG_SKIP] = 77,   [KG_FAIL] = 1, [KG_ERROR] = 1,
-        [KG_XPASS] = 1, [KG_SLOW] = 3, [KG_UNSURE] = 4, [KG_UNGATED] = 4, [KG_LOST] = 4,
+        [KG_XPASS] = 1, [KG_SLOW] = 3, [KG_UNSURE] = 4, [KG_UNGATED] = 4, [KG_LOST] = 4, [KG_WEAK] = 4,
     };
     static const int order[] = { 0, 4, 3, 1 }; /* the later hides the earlier */
     for (int i = 0; i < KG_VERDICTS; i++) {
@@ -1050,46 +1198,51 @@ static void a_run_that_stopped(void **state)
     free(kit);
 }
 
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(unchanged_passes),
+    cmocka_unit_test(slow_says_what_changed),
+    cmocka_unit_test(slow_says_why_where_it_is_close),
+    cmocka_unit_test(times_have_the_units_of_reports),
+    cmocka_unit_test(slow_is_confirmed_or_not_said),
+    cmocka_unit_test(fast_suggests_a_bless),
+    cmocka_unit_test(doubt_asks_for_more_until_rounds_run_out),
+    cmocka_unit_test(what_did_not_run),
+    cmocka_unit_test(every_failing_gate_is_named),
+    cmocka_unit_test(impossible_and_unusable_times_are_errors),
+    cmocka_unit_test(right_but_not_timed_passes),
+    cmocka_unit_test(without_a_comparable_golden_ungated),
+    cmocka_unit_test(golden_of_other_work_judges_nothing),
+    cmocka_unit_test(knobs_are_a_note),
+    cmocka_unit_test(ratio_judges_where_it_was_steadier),
+    cmocka_unit_test(moved_anchor_is_not_used),
+    cmocka_unit_test(anchor_ten_per_cent_slower_excuses_nothing),
+    cmocka_unit_test(slower_anchor_never_passes_a_slower_case),
+    cmocka_unit_test(anchor_moves_within_its_noise),
+    cmocka_unit_test(judge_stays_the_same),
+    cmocka_unit_test(another_card_judges_by_ratio),
+    cmocka_unit_test(cpu_is_judged_by_ratio),
+    cmocka_unit_test(cpu_anchor_hides_nothing),
+    cmocka_unit_test(creep_is_slow),
+    cmocka_unit_test(creep_over_the_best_of_another_card),
+    cmocka_unit_test(budget_on_another_card),
+    cmocka_unit_test(best_that_cannot_be_compared),
+    cmocka_unit_test(a_suite_holds_to_its_best),
+    cmocka_unit_test(a_budget_is_no_finer_than_the_noise),
+    cmocka_unit_test(baseline_judges_without_a_golden),
+    cmocka_unit_test(baseline_prior_by_class),
+    cmocka_unit_test(machine_noise_is_used),
+    cmocka_unit_test(the_larger_noise_is_used),
+    cmocka_unit_test(a_tick_is_no_slowdown),
+    cmocka_unit_test(new_case_is_gated_for_being_right),
+    cmocka_unit_test(expected_failures),
+    cmocka_unit_test(weak_gates),
+    cmocka_unit_test(what_is_excused_is_not_weak),
+    cmocka_unit_test(long_notes_are_cut),
+    cmocka_unit_test(a_run_that_stopped),
+    cmocka_unit_test(statuses),
+};
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unchanged_passes),
-        cmocka_unit_test(slow_says_what_changed),
-        cmocka_unit_test(slow_says_why_where_it_is_close),
-        cmocka_unit_test(times_have_the_units_of_reports),
-        cmocka_unit_test(slow_is_confirmed_or_not_said),
-        cmocka_unit_test(fast_suggests_a_bless),
-        cmocka_unit_test(doubt_asks_for_more_until_rounds_run_out),
-        cmocka_unit_test(what_did_not_run),
-        cmocka_unit_test(every_failing_gate_is_named),
-        cmocka_unit_test(impossible_and_unusable_times_are_errors),
-        cmocka_unit_test(right_but_not_timed_passes),
-        cmocka_unit_test(without_a_comparable_golden_ungated),
-        cmocka_unit_test(ratio_judges_where_it_was_steadier),
-        cmocka_unit_test(moved_anchor_is_not_used),
-        cmocka_unit_test(anchor_ten_per_cent_slower_excuses_nothing),
-        cmocka_unit_test(slower_anchor_never_passes_a_slower_case),
-        cmocka_unit_test(anchor_moves_within_its_noise),
-        cmocka_unit_test(judge_stays_the_same),
-        cmocka_unit_test(another_card_judges_by_ratio),
-        cmocka_unit_test(cpu_is_judged_by_ratio),
-        cmocka_unit_test(cpu_anchor_hides_nothing),
-        cmocka_unit_test(creep_is_slow),
-        cmocka_unit_test(creep_over_the_best_of_another_card),
-        cmocka_unit_test(budget_on_another_card),
-        cmocka_unit_test(best_that_cannot_be_compared),
-        cmocka_unit_test(a_suite_holds_to_its_best),
-        cmocka_unit_test(a_budget_is_no_finer_than_the_noise),
-        cmocka_unit_test(baseline_judges_without_a_golden),
-        cmocka_unit_test(baseline_prior_by_class),
-        cmocka_unit_test(machine_noise_is_used),
-        cmocka_unit_test(the_larger_noise_is_used),
-        cmocka_unit_test(a_tick_is_no_slowdown),
-        cmocka_unit_test(new_case_is_gated_for_being_right),
-        cmocka_unit_test(expected_failures),
-        cmocka_unit_test(long_notes_are_cut),
-        cmocka_unit_test(a_run_that_stopped),
-        cmocka_unit_test(statuses),
-    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,7 +91,7 @@ static double pairs_by_counting(const struct sdpa *p)
     for (int64_t head = 0; head < p->B * p->H; head++)
         for (int64_t i = 0; i < p->S; i++)
             for (int64_t j = 0; j < sdpa_kv_length(p); j++)
-                pairs += !p->causal || j <= i;
+                pairs += !p->causal || j <= (p->bottom_right ? i + sdpa_kv_length(p) - p->S : i);
     return pairs;
 }
 
@@ -100,8 +100,15 @@ static void costs_of_a_call(void **state)
     (void)state;
     for (int64_t S = 1; S < 12; S++)
         for (int64_t Skv = 0; Skv < 12; Skv++)
-            for (int causal = 0; causal < 2; causal++) {
-                struct sdpa p = { .B = 2, .H = 3, .S = S, .Skv = Skv, .D = 8, .dtype = KG_F16, .causal = causal };
+            for (int mask = 0; mask < 3; mask++) {
+                struct sdpa p = { .B = 2,
+                                  .H = 3,
+                                  .S = S,
+                                  .Skv = Skv,
+                                  .D = 8,
+                                  .dtype = KG_F16,
+                                  .causal = mask > 0,
+                                  .bottom_right = mask > 1 };
                 assert_true(sdpa_visible_pairs(&p) == pairs_by_counting(&p));
                 assert_true(sdpa_forward.flops(&p) == 4 * pairs_by_counting(&p) * 8);
             }
@@ -150,6 +157,11 @@ static void problems_that_cannot_be(void **state)
     check_says(p, "dtype must be f16, bf16 or e4m3");
     p.dtype = (enum kg_dtype)0;
     check_says(p, "dtype is not given");
+    p = good;
+    p.bottom_right = true;
+    check_says(p, "bottom_right is said of causal masks, and this problem has none");
+    p.causal = true;
+    check_says(p, NULL);
     p = good;
     p.D = 257;
     check_says(p, "D=257 is outside 1 to 256");
@@ -270,6 +282,41 @@ static void the_reference_by_hand(void **state)
     }
 }
 
+/* Keys all alike, and values 1, 2, 4, …, so that an output tells which keys were seen. */
+static void the_reference_sees_what_the_mask_leaves(void **state)
+{
+    (void)state;
+    for (int64_t S = 1; S < 8; S++)
+        for (int64_t Skv = 1; Skv < 8; Skv++)
+            for (int mask = 0; mask < 3; mask++) {
+                float zeros[8] = { 0 }, v[8];
+                struct call c = call_new((struct sdpa){ .B = 1,
+                                                        .H = 1,
+                                                        .S = S,
+                                                        .Skv = Skv,
+                                                        .D = 1,
+                                                        .dtype = KG_F16,
+                                                        .causal = mask > 0,
+                                                        .bottom_right = mask > 1 });
+                for (int64_t j = 0; j < Skv; j++)
+                    v[j] = (float)(1 << j);
+                put(&c.tensors[SDPA_Q], zeros);
+                put(&c.tensors[SDPA_V], v);
+                run_reference(&c);
+                for (int64_t i = 0; i < S; i++) {
+                    double sum = 0, seen = 0;
+                    for (int64_t j = 0; j < Skv; j++)
+                        if (mask == 0 || j <= (mask == 1 ? i : i + Skv - S)) {
+                            sum += v[j];
+                            seen++;
+                        }
+                    assert_true(c.expected[i] == (seen > 0 ? (float)(sum / seen) : 0));
+                    assert_int_equal(sdpa_visible_keys(&c.problem, i), (int64_t)seen);
+                }
+                call_free(&c);
+            }
+}
+
 /* Values that name their batch, head and key; scores all equal, so a row is the mean over what it sees. */
 static void the_reference_reads_the_right_heads(void **state)
 {
@@ -320,6 +367,11 @@ static const struct sdpa shapes[] = {
     { "odd_causal", .B = 2, .H = 3, .S = 101, .D = 40, .dtype = KG_BF16, .causal = true },
     { "more_keys_causal", .B = 1, .H = 2, .S = 40, .Skv = 131, .D = 32, .dtype = KG_F16, .causal = true },
     { "fewer_keys_causal", .B = 1, .H = 2, .S = 131, .Skv = 40, .D = 32, .dtype = KG_F16, .causal = true },
+    { "decode", .B = 2, .H = 2, .S = 1, .Skv = 131, .D = 16, .dtype = KG_F16, .causal = true, .bottom_right = true },
+    { "bottom_right", .B = 1, .H = 4, .Hkv = 2, .S = 40, .Skv = 131, .D = 32, .dtype = KG_F16, .causal = true,
+      .bottom_right = true },
+    { "empty_rows", .B = 2, .H = 2, .S = 131, .Skv = 40, .D = 32, .dtype = KG_BF16, .causal = true,
+      .bottom_right = true }, /* two tiles without a key, and one with rows of both kinds */
     { "gqa", .B = 2, .H = 6, .Hkv = 2, .S = 19, .Skv = 70, .D = 16, .dtype = KG_F16 },
     { "mqa_causal", .B = 2, .H = 5, .Hkv = 1, .S = 70, .D = 16, .dtype = KG_BF16, .causal = true },
     { "widest", .B = 1, .H = 1, .S = 9, .Skv = 66, .D = 256, .dtype = KG_F16 },
@@ -458,9 +510,10 @@ static void cpu_flash_with_any_tile(void **state)
                                                                                              "1024" };
     const kg_backend *cpu_flash = backend_of("cpu_flash");
     (void)state;
-    for (int causal = 0; causal < 2; causal++) {
-        struct call c = call_new((struct sdpa){ "tiles", .B = 1, .H = 2, .Hkv = 1, .S = 21, .Skv = 26, .D = 8,
-                                                .dtype = KG_F16, .causal = causal });
+    for (int mask = 0; mask < 4; mask++) {
+        struct call c =
+            call_new((struct sdpa){ "tiles", .B = 1, .H = 2, .Hkv = 1, .S = mask == 3 ? 31 : 21, .Skv = 26, .D = 8,
+                                    .dtype = KG_F16, .causal = mask > 0, .bottom_right = mask > 1 });
         run_reference(&c);
         for (size_t i = 0; i < 25; i++) {
             void *knobs = knobs_new(cpu_flash, tiles_q[i / 5], tiles_k[i % 5]);
@@ -533,6 +586,7 @@ int main(int argc, char *argv[])
         cmocka_unit_test(problems_that_cannot_be),
         cmocka_unit_test(tensors_of_a_call),
         cmocka_unit_test(the_reference_by_hand),
+        cmocka_unit_test(the_reference_sees_what_the_mask_leaves),
         cmocka_unit_test(the_reference_reads_the_right_heads),
         cmocka_unit_test(the_reference_does_not_overflow),
         cmocka_unit_test(backends_give_what_the_reference_gives),

@@ -37,7 +37,7 @@ static struct kg_buffers buffers_new(void)
 {
     struct kg_buffers buffers = { 0 };
     kg_error error = { 0 };
-    assert_int_equal(kg_buffers_new(context, shapes, 3, &buffers, &error), KG_OK);
+    assert_int_equal(kg_buffers_new(context, shapes, 3, KG_GUARDS_NAN, &buffers, &error), KG_OK);
     for (int i = 0; i < 3; i++)
         memset(buffers.tensors[i].data, 1 + i, kg_tensor_bytes(&buffers.tensors[i]));
     return buffers;
@@ -80,12 +80,13 @@ static void one_byte_out_of_place_shows(void **state)
         const ptrdiff_t places[] = { -1, -KG_GUARD_BYTES, -256, bytes, bytes + 1, 255, 256, 256 + KG_GUARD_BYTES - 1 };
         for (size_t j = 0; j < sizeof places / sizeof *places; j++) {
             char what[100];
-            assert_int_equal(data[places[j]], KG_GUARD);
+            const unsigned char was = data[places[j]];
+            assert_int_equal(was, places[j] & 1 ? 0xff : 0xa5); /* a NaN of every dtype of 16 bits or more */
             data[places[j]] ^= 0x10;
             snprintf(what, sizeof what, "wrote outside %s: %d bytes changed before it, %d after it",
                      buffers.tensors[i].name, places[j] < 0, places[j] >= 0);
             check_finds(&buffers, what);
-            data[places[j]] = KG_GUARD;
+            data[places[j]] = was;
             assert_int_equal(kg_buffers_check_guards(&buffers, NULL), KG_OK);
         }
     }
@@ -100,7 +101,7 @@ static void tensors_that_fill_their_room(void **state)
     (void)state;
     const kg_tensor full = { .name = "f", .dtype = KG_F32, .role = KG_OUTPUT, .rank = 1, .dims = { 64 } };
     struct kg_buffers buffers;
-    assert_int_equal(kg_buffers_new(context, &full, 1, &buffers, NULL), KG_OK);
+    assert_int_equal(kg_buffers_new(context, &full, 1, KG_GUARDS_NAN, &buffers, NULL), KG_OK);
     assert_int_equal(kg_buffers_poison(&buffers, NULL), KG_OK);
     assert_int_equal(kg_buffers_check_guards(&buffers, NULL), KG_OK);
     ((char *)buffers.tensors[0].data)[256] = 0;
@@ -115,7 +116,7 @@ static void poison_is_for_outputs(void **state)
     assert_int_equal(kg_buffers_poison(&buffers, NULL), KG_OK);
     for (int i = 0; i < 3; i++)
         for (size_t j = 0; j < kg_tensor_bytes(&buffers.tensors[i]); j++)
-            assert_int_equal(((unsigned char *)buffers.tensors[i].data)[j], i == 2 ? KG_POISON : 1 + i);
+            assert_int_equal(((unsigned char *)buffers.tensors[i].data)[j], i == 2 ? (int)(uint8_t)KG_POISON : 1 + i);
     assert_int_equal(kg_buffers_check_guards(&buffers, NULL), KG_OK);
     kg_buffers_done(&buffers);
 }
@@ -154,7 +155,7 @@ static void digests_see_which_tensor_is_which(void **state)
     (void)state;
     const kg_tensor pairs[] = { shapes[0], shapes[0] };
     struct kg_buffers buffers;
-    assert_int_equal(kg_buffers_new(context, pairs, 2, &buffers, NULL), KG_OK);
+    assert_int_equal(kg_buffers_new(context, pairs, 2, KG_GUARDS_NAN, &buffers, NULL), KG_OK);
     memset(buffers.tensors[0].data, 1, 12);
     memset(buffers.tensors[1].data, 2, 12);
     uint64_t before = digest(&buffers, KG_INPUT);
@@ -210,7 +211,7 @@ static void half_made_buffers_are_released(void **state)
         struct kg_buffers buffers = { .count = 77 };
         kg_error error = { 0 };
         n_allocations = n_left = 0;
-        assert_int_equal(kg_buffers_new(context, shapes, 3, &buffers, &error), KG_ENOMEM);
+        assert_int_equal(kg_buffers_new(context, shapes, 3, KG_GUARDS_NAN, &buffers, &error), KG_ENOMEM);
         assert_string_equal(error.text, "no more");
         assert_int_equal(n_left, 0);
         assert_int_equal(buffers.count, 77);
@@ -274,6 +275,53 @@ static struct kg_case case_of(const struct problem *problem, uint64_t seed)
 {
     return (
         struct kg_case){ .suite = &suite, .problem = problem, .shape = problem->name, .seed = seed, .kind = KG_CPU };
+}
+
+static uint64_t free_bytes;
+
+static int few_bytes(kg_context *its_context, uint64_t *ret_bytes, kg_error *ret_error)
+{
+    (void)its_context, (void)ret_error;
+    *ret_bytes = free_bytes;
+    return KG_OK;
+}
+
+static int no_scale(const void *problem, const void *arithmetic, const kg_tensor *call, kg_error *ret_error)
+{
+    (void)problem, (void)arithmetic, (void)call;
+    return kg_fail(ret_error, KG_EUNSUPPORTED, "none");
+}
+
+/* 256 bytes and two guard bands for each of x, y, z, y and z of the reference, and y and z of an error scale. */
+static void fixtures_want_their_memory_free(void **state)
+{
+    const uint64_t a_tensor = 256 + 2 * KG_GUARD_BYTES;
+    const struct kg_device_ops *usual = context->ops;
+    struct kg_device_ops scarce = *usual;
+    kg_op scaled_op = op;
+    kg_suite scaled = suite;
+    (void)state;
+    scaled_op.error_scale_cpu = no_scale;
+    scaled.op = &scaled_op;
+    scarce.free_bytes = few_bytes;
+    context->ops = &scarce;
+    for (int n = 5; n <= 7; n += 2) {
+        struct kg_case of = case_of(&five, 3);
+        struct kg_fixture fixture = { 0 };
+        kg_error error = { 0 };
+        char text[128];
+        of.suite = n == 5 ? &suite : &scaled;
+        free_bytes = (uint64_t)n * a_tensor;
+        assert_int_equal(kg_fixture_new(context, &of, &fixture, &error), KG_OK);
+        kg_fixture_done(&fixture);
+        free_bytes--;
+        assert_int_equal(kg_fixture_new(context, &of, &fixture, &error), KG_EUNSUPPORTED);
+        (void)snprintf(text, sizeof text, "needs %d bytes of device memory, %d are free", n * (int)a_tensor,
+                       n * (int)a_tensor - 1);
+        assert_string_equal(error.text, text);
+        assert_null(fixture.context);
+    }
+    context->ops = usual;
 }
 
 static void fixtures_are_made_of_the_seed(void **state)
@@ -366,6 +414,7 @@ int main(void)
         cmocka_unit_test(digests_see_which_tensor_is_which),
         cmocka_unit_test(copies_are_of_inputs),
         cmocka_unit_test(half_made_buffers_are_released),
+        cmocka_unit_test(fixtures_want_their_memory_free),
         cmocka_unit_test(fixtures_are_made_of_the_seed),
         cmocka_unit_test(the_reference_runs_once),
         cmocka_unit_test(outputs_are_compared_together),

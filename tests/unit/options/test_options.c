@@ -364,7 +364,7 @@ static void options_of_other_commands(void **state)
         "--timer=graph --l2=warm --samples=1 --warmup=1 --threshold=1 --rounds=1 --require-device=x --allow-undecided "
         "--timeout=1 --fail-fast --shuffle --quiet --verbose --color=auto --git-sha=0123456 --knob=a=b --cache=x "
         "--against=x --allow-removed --case-timeout=1 --arch=x --top=1";
-    static const char selfcheck_only[] = "--record=x --judge=x --plant=1 --arch=x --top=1";
+    static const char selfcheck_only[] = "--record=x --judge=x --plant=1 --gates --arch=x --top=1";
     static const char *const selecting[] = { "--backend=x", "--seed=1",    "--set=a=1",
                                              "--exclude=x", "--shard=1/1", "--format=text" };
     (void)state;
@@ -480,6 +480,10 @@ static void what_does_not_go_together(void **state)
     REFUSED("--allow-undecided=new is of goldens: it does not go with --against", "run", "--against", "x.so",
             "--allow-undecided=new");
     REFUSED("--record and --judge do not go together", "selfcheck", "--record", "a", "--judge", "b");
+    REFUSED("--gates measures nothing: it goes with none of --record, --judge, --plant and --rounds", "selfcheck",
+            "--gates", "--record", "a");
+    REFUSED("--gates measures nothing: it goes with none of --record, --judge, --plant and --rounds", "selfcheck",
+            "--gates", "--rounds", "3");
     REFUSED("--rounds does not go with --judge: the blocks are recorded", "selfcheck", "--judge", "a", "--rounds", "9");
     REFUSED("--record: nothing given", "selfcheck", "--record", "");
     REFUSED("--record judges nothing: it does not go with --format json", "selfcheck", "--record", "a", "--format",

@@ -49,7 +49,14 @@ static double one(const void *problem)
 static const kg_field fields[] = { { .name = "n", .help = "lost" }, { .name = "m", .min = 3, .help = "lost" } };
 static const kg_kernel kernels[] = { { .name = "a", .tensor_sass = 7 }, { .name = "b", .registers = 5 } };
 static const kg_xfail xfails[] = { { "a/*", "lost" }, { "b/*", "lost" } };
-static const kg_op op = { .name = "op", .fields = KG_LIST(fields), .queries = one, .peak_ratio = one };
+static int scale(const void *problem, const void *arithmetic, const kg_device *device, const kg_tensor *tensors,
+                 void *stream, kg_error *ret_error)
+{
+    (void)problem, (void)arithmetic, (void)device, (void)tensors, (void)stream, (void)ret_error;
+    return KG_OK;
+}
+
+static const kg_op op = { .name = "op", .fields = KG_LIST(fields), .peak_ratio = one, .error_scale_cuda = scale };
 static const kg_backend plain = { .name = "plain", .knobs = KG_LIST(fields), .knobs_size = 16, .self = &plain };
 
 /* A module of two suites over one op and backends, one of which has itself among its candidates. */
@@ -70,7 +77,8 @@ static struct kg_module older_module(const kg_backend **ret_plain)
                        .gates = { .rel_l2 = 3 },
                        .xfails = { older(xfails, 2, sizeof *xfails), 2 },
                        .contest = { backends[1], backends[0] },
-                       .clean = backends[0] };
+                       .clean = backends[0],
+                       .excuses = { NULL, 3 } };
     suites[0] = older(&suite, 1, sizeof suite);
     suite.name = "b";
     suites[1] = older(&suite, 1, sizeof suite);
@@ -108,9 +116,10 @@ static void what_is_missing_is_0(void **state)
     assert_string_equal(module->name, "older");
     assert_string_equal(suite->name, "b");
     assert_true(suite->gates.rel_l2 == 3);
-    assert_null(suite->clean);
-    assert_ptr_equal(suite->op->queries, one);
-    assert_null(suite->op->peak_ratio);
+    assert_ptr_equal(suite->clean, suite->backends.items[0]);
+    assert_int_equal(suite->excuses.count, 0);
+    assert_ptr_equal(suite->op->peak_ratio, one);
+    assert_true(suite->op->error_scale_cuda == NULL);
     const kg_fields lists[] = { suite->op->fields, suite->backends.items[0]->knobs };
     for (int i = 0; i < 2; i++) {
         assert_string_equal(lists[i].items[1].name, "m");

@@ -200,6 +200,7 @@ static void patterns(void **state)
     plan(SELECTION(PATTERNS("*/s[!0]/loops")), "main/big/s7/loops " MAINLY);
     plan(SELECTION(PATTERNS("main/big?/s?/fast")), "main/big2/s0/fast main/big2/s7/fast");
     plan(SELECTION(PATTERNS("mainly", "main/big/s0/fast")), "main/big/s0/fast " MAINLY);
+    plan(SELECTION(PATTERNS("mainly", "*/fast"), .kind = KG_CPU), MAINLY); /* one of the other kind has matched too */
     plan(SELECTION(PATTERNS("main"), EXCLUDES("*/s0/*", "*/plain")),
          "main/big/s7/fast main/big2/s7/fast main/big/s7/loops");
     plan(SELECTION(EXCLUDES("main")), MAINLY);
@@ -392,6 +393,94 @@ static void a_worker_finds_the_plans_problem(void **state)
     kg_plan_done(&p);
 }
 
+/* ---- regimes ------------------------------------------------------------------------------------------------- */
+
+static const kg_regime own_regimes[] = { { .name = "sink" }, { .name = "poison", .help = "the op's own" } };
+static const kg_op regime_op = { .name = "regimes",
+                                 .problem_size = sizeof(struct problem),
+                                 .fields = KG_LIST(fields),
+                                 .regimes = KG_LIST(own_regimes) };
+static const kg_suite_regime suite_regimes[] = { { "sink", "big" }, { "poison", NULL } };
+static const kg_suite regime_suite = { .name = "drawn",
+                                       .op = &regime_op,
+                                       .shapes = KG_TABLE(rows),
+                                       .seeds = KG_LIST(seeds),
+                                       .backends = KG_LIST(cpu_backends),
+                                       .regimes = KG_LIST(suite_regimes) };
+static const kg_suite *const regime_suites[] = { &regime_suite };
+static const struct kg_module regime_module = { KG_MODULE_SIZES, .name = "regimes", .suites = regime_suites,
+                                                .n_suites = 1 };
+#define REGIMES(...)                                                                                                   \
+    .regimes = (const char *const[]){ __VA_ARGS__ },                                                                   \
+    .n_regimes = sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *)
+
+static void drawn(const struct kg_selection *selection, const char *ids)
+{
+    struct kg_plan p = { 0 };
+    char got[4096];
+    kg_error error = { 0 };
+    if (kg_plan_make(&regime_module, selection, &p, &error))
+        fail_msg("refused: %s", error.text);
+    ids_of(&p, got, sizeof got);
+    assert_string_equal(got, ids);
+    kg_plan_done(&p);
+}
+
+#define BIG_NORMAL "drawn/big/s0/loops drawn/big/s7/loops"
+#define BIG2_NORMAL "drawn/big2/s0/loops drawn/big2/s7/loops"
+
+/* With the suite's first seed, or with each that was named, after the normal ones of a row. */
+static void regimes_are_drawn(void **state)
+{
+    (void)state;
+    drawn(SELECTION(0),
+          BIG_NORMAL " drawn/big/s0-sink/loops drawn/big/s0-poison/loops " BIG2_NORMAL " drawn/big2/s0-poison/loops");
+    drawn(SELECTION(SEEDS(5, 6), PATTERNS("drawn/big2")),
+          "drawn/big2/s5/loops drawn/big2/s6/loops drawn/big2/s5-poison/loops drawn/big2/s6-poison/loops");
+    drawn(SELECTION(REGIMES("none")), BIG_NORMAL " " BIG2_NORMAL);
+    drawn(SELECTION(REGIMES("sink")), "drawn/big/s0-sink/loops");
+    drawn(SELECTION(REGIMES("sink", "normal"), SEEDS(9)),
+          "drawn/big/s9/loops drawn/big/s9-sink/loops drawn/big2/s9/loops");
+    drawn(SELECTION(PATTERNS("drawn/*/s0-*")),
+          "drawn/big/s0-sink/loops drawn/big/s0-poison/loops drawn/big2/s0-poison/loops");
+    drawn(SELECTION(PATTERNS("drawn/big/s7")), "drawn/big/s7/loops");
+    drawn(SELECTION(SWEEPS({ "n", LIST("64") }), REGIMES("sink")), "drawn/big@n=64/s0-sink/loops");
+    struct kg_plan p = { 0 };
+    kg_error error = { 0 };
+    assert_int_equal(kg_plan_make(&regime_module, SELECTION(REGIMES("sunk")), &p, &error), KG_EINVAL);
+    assert_string_equal(error.text, "no suite has regime sunk");
+}
+
+/* A bless of one case checks all that its row has. */
+static void every_regime_comes_along(void **state)
+{
+    (void)state;
+    drawn(SELECTION(PATTERNS("drawn/big/s0/loops"), .every_regime = true),
+          "drawn/big/s0/loops drawn/big/s0-sink/loops drawn/big/s0-poison/loops");
+    drawn(SELECTION(PATTERNS("drawn/big2"), EXCLUDES("*-poison/*"), .every_regime = true),
+          BIG2_NORMAL " drawn/big2/s0-poison/loops");
+}
+
+static void cases_carry_their_regime(void **state)
+{
+    struct kg_plan p = { 0 };
+    (void)state;
+    assert_int_equal(kg_plan_make(&regime_module, SELECTION(PATTERNS("drawn/big")), &p, NULL), KG_OK);
+    assert_null(p.cases[1].regime);
+    assert_ptr_equal(p.cases[2].regime, &own_regimes[0]);
+    assert_ptr_equal(p.cases[3].regime, &own_regimes[1]); /* before the host's of that name */
+    assert_true(p.cases[2].seed == 0 && p.cases[2].problem == p.cases[0].problem);
+    kg_plan_done(&p);
+}
+
+static void regimes_alone_expect_no_golden(void **state)
+{
+    (void)state;
+    assert_true(kg_selection_covers_key(&regime_module, SELECTION(0), "drawn/gone/loops"));
+    assert_true(kg_selection_covers_key(&regime_module, SELECTION(REGIMES("none")), "drawn/gone/loops"));
+    assert_false(kg_selection_covers_key(&regime_module, SELECTION(REGIMES("sink")), "drawn/gone/loops"));
+}
+
 /* ---- keys and reasons -------------------------------------------------------------------------------------- */
 
 static bool covers(const struct kg_selection *selection, const char *key)
@@ -456,6 +545,10 @@ int main(void)
         cmocka_unit_test(many_cases),
         cmocka_unit_test(problems_by_name),
         cmocka_unit_test(a_worker_finds_the_plans_problem),
+        cmocka_unit_test(regimes_are_drawn),
+        cmocka_unit_test(every_regime_comes_along),
+        cmocka_unit_test(cases_carry_their_regime),
+        cmocka_unit_test(regimes_alone_expect_no_golden),
         cmocka_unit_test(keys_that_a_selection_covers),
         cmocka_unit_test(cases_that_must_fail),
     };

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "plan/module.h"
+#include "plan/plan.h"
+#include "plan/wrong.h"
 
 struct problem {
     const char *name;
@@ -340,6 +342,34 @@ static void module_refused(const char *why)
     (void)table_new(NULL);
 }
 
+static void regimes_of_rows(void **state)
+{
+    static const kg_suite_regime unknown[] = { { "sunk", NULL } }, unnamed[] = { { NULL, NULL } },
+                                 no_row[] = { { "poison", "nobody" } },
+                                 twice[] = { { "poison", NULL }, { "poison", "*" } }, right[] = { { "poison", "*" } };
+    static const kg_regime bad_name[] = { { .name = "a-b" } }, taken[] = { { .name = "normal" } };
+    (void)state;
+    t.suite.regimes = (kg_suite_regimes)KG_LIST(unknown);
+    refused("suite copies: there is no regime 'sunk'");
+    t.suite.regimes = (kg_suite_regimes)KG_LIST(unnamed);
+    refused("suite copies: there is no regime ''");
+    t.suite.regimes = (kg_suite_regimes)KG_LIST(no_row);
+    refused("suite copies, regime poison: no row is named so");
+    t.suite.regimes = (kg_suite_regimes)KG_LIST(twice);
+    refused("suite copies, regime poison: a row has it twice");
+    t.suite.regimes = (kg_suite_regimes)KG_LIST(right);
+    accepted();
+    t.op.regimes = (kg_regimes)KG_LIST(bad_name);
+    refused("op copy: regime 'a-b' is no name for one");
+    t.op.regimes = (kg_regimes)KG_LIST(taken);
+    refused("op copy: regime 'normal' is no name for one");
+    t.op.regimes = (kg_regimes){ 0 };
+    t.suite.gates.scaled = 4;
+    refused("suite copies: a limit over the error scale, but op copy gives none");
+    t.suite.gates.scaled = -1;
+    refused("suite copies: scaled or slope out of range");
+}
+
 static void xfails_and_kinds_of_time(void **state)
 {
     static const kg_xfail no_reason[] = { { "*", NULL } }, no_glob[] = { { "a[", "known" } },
@@ -355,6 +385,43 @@ static void xfails_and_kinds_of_time(void **state)
     refused("suite copies: an unknown timer or L2 state in .time");
     t.suite.time.l2 = (enum kg_l2)7;
     refused("suite copies: an unknown timer or L2 state in .time");
+}
+
+static void excuses_of_gates(void **state)
+{
+    static const kg_excuse no_reason[] = { { "zeros", "*", "" } }, no_pattern[] = { { "zeros", NULL, "known" } },
+                           no_wrong[] = { { NULL, "*", "known" } }, unknown[] = { { "zero", "*", "known" } },
+                           no_glob[] = { { "zeros", "a[", "known" } }, right[] = { { "zeros", "copies/one", "known" } };
+    static const char lacks[] = "suite copies: an excuse without a wrong answer, a pattern or a reason";
+    (void)state;
+    t.suite.excuses = (kg_excuses)KG_LIST(no_reason);
+    refused(lacks);
+    t.suite.excuses = (kg_excuses)KG_LIST(no_pattern);
+    refused(lacks);
+    t.suite.excuses = (kg_excuses)KG_LIST(no_wrong);
+    refused(lacks);
+    t.suite.excuses = (kg_excuses)KG_LIST(unknown);
+    refused("suite copies, excuses: there is no wrong answer zero");
+    t.suite.excuses = (kg_excuses)KG_LIST(no_glob);
+    refused("suite copies, excuses: bad pattern a[: [ without ]");
+    t.suite.excuses = (kg_excuses)KG_LIST(right);
+    accepted();
+}
+
+/* An excuse is of inputs, whichever backend gets them. */
+static void which_cases_are_excused(void **state)
+{
+    static const kg_excuse excuses[] = { { "zeros", "copies/one", "known" },
+                                         { "noise", "copies/*/s1", "known" },
+                                         { "bias", "*/fast", "no backend is meant" } };
+    const kg_suite suite = { .name = "copies", .excuses = KG_LIST(excuses) };
+    const struct kg_case of = { .suite = &suite };
+    (void)state;
+    assert_int_equal(kg_case_excused(&of, "copies/one/s0/fast"), 1u << KG_WRONG_ZEROS);
+    assert_int_equal(kg_case_excused(&of, "copies/one/s1/fast"), 1u << KG_WRONG_ZEROS | 1u << KG_WRONG_NOISE);
+    assert_int_equal(kg_case_excused(&of, "copies/two/s1/fast"), 1u << KG_WRONG_NOISE);
+    assert_int_equal(kg_case_excused(&of, "copies/two/s0/fast"), 0);
+    assert_ptr_equal(kg_case_excuse(&of, "copies/one/s0/fast", KG_WRONG_ZEROS), &excuses[0]);
 }
 
 static void the_module(void **state)
@@ -399,9 +466,12 @@ int main(void)
         cmocka_unit_test_setup(backends, table_new),
         cmocka_unit_test_setup(gates, table_new),
         cmocka_unit_test_setup(time_and_seeds, table_new),
+        cmocka_unit_test_setup(regimes_of_rows, table_new),
         cmocka_unit_test_setup(xfails_and_kinds_of_time, table_new),
         cmocka_unit_test_setup(what_is_looked_up, table_new),
         cmocka_unit_test_setup(the_module, table_new),
+        cmocka_unit_test_setup(excuses_of_gates, table_new),
+        cmocka_unit_test(which_cases_are_excused),
         cmocka_unit_test_setup(contests, table_new),
         cmocka_unit_test_setup(clean_backends, table_new),
     };

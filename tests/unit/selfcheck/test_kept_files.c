@@ -1,5 +1,8 @@
 /* test_kept_files.c -- files that the repository holds are read, and written again byte for byte: no table of members
- * may lose or reorder one. The argument is the repository's root. */
+ * may lose or reorder one. Goldens are of the problems that their module's tables hold, in lines that can be read.
+ *
+ *     test_kept_files ROOT MODULE.so
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,11 +12,16 @@
 #include <cmocka.h>
 
 #include "judge/golden.h"
+#include "plan/module.h"
+#include "plan/plan.h"
 #include "resources/resources_file.h"
 #include "scratch.h"
 #include "selfcheck/series.h"
 
+#define MOST_CHARACTERS 400 /* of a line of a golden file: a difference is read by people */
+
 static const char *root;
+static struct kg_loaded module;
 
 static void in_root(const char *name, char ret_path[512])
 {
@@ -50,6 +58,55 @@ static void goldens(void **state)
     }
     kg_goldens_free_all(sets, count);
     scratch_free(scratch);
+}
+
+static void lines_can_be_read(const char *folder, const char *name)
+{
+    char *text = scratch_read(folder, name);
+    int number = 0;
+    for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
+        number++;
+        if (end - line > MOST_CHARACTERS)
+            fail_msg("%s, line %d has %d characters", name, number, (int)(end - line));
+    }
+    free(text);
+}
+
+/* By the row of its key; a golden that is not of it judges nothing. */
+static void is_of_its_row(const struct kg_golden *golden)
+{
+    char suite_name[KG_ID_SIZE], shape[KG_ID_SIZE], what[400];
+    const char *first = strchr(golden->key, '/'), *last = strrchr(golden->key, '/');
+    kg_error error = { 0 };
+    void *problem = NULL;
+    (void)snprintf(suite_name, sizeof suite_name, "%.*s", (int)(first - golden->key), golden->key);
+    (void)snprintf(shape, sizeof shape, "%.*s", (int)(last - first - 1), first + 1);
+    const kg_suite *suite = kg_module_suite(module.root, suite_name);
+    const kg_backend *backend = suite ? kg_suite_backend(suite, last + 1) : NULL;
+    if (!backend || kg_plan_problem(suite, backend->device, shape, &problem, &error))
+        fail_msg("%s: the module has no such case", golden->key);
+    if (!golden->problem[0] || !kg_golden_is_of(golden, suite->op, problem, what, sizeof what))
+        fail_msg("%s: %s", golden->key, golden->problem[0] ? what : "its problem is not known");
+    free(problem);
+}
+
+static void goldens_are_of_the_tables(void **state)
+{
+    char folder[512], name[128];
+    struct kg_goldens *sets = NULL;
+    size_t count = 0;
+    kg_error error = { 0 };
+    (void)state;
+    in_root("expectations", folder);
+    if (kg_goldens_load_all(folder, &sets, &count, &error))
+        fail_msg("%s", error.text);
+    for (size_t i = 0; i < count; i++) {
+        (void)snprintf(name, sizeof name, "expectations_%s.json", sets[i].arch);
+        lines_can_be_read(folder, name);
+        for (size_t k = 0; k < sets[i].count; k++)
+            is_of_its_row(&sets[i].items[k]);
+    }
+    kg_goldens_free_all(sets, count);
 }
 
 static void resources(void **state)
@@ -109,10 +166,11 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(goldens),
+        cmocka_unit_test(goldens_are_of_the_tables),
         cmocka_unit_test(resources),
         cmocka_unit_test(recorded_blocks),
     };
-    if (argc != 2)
+    if (argc != 3 || kg_module_open(argv[2], &module, NULL))
         return 2;
     root = argv[1];
     return cmocka_run_group_tests(tests, NULL, NULL);

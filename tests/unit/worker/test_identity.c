@@ -260,10 +260,14 @@ static void identity_of_kernels(void **state)
     assert_int_equal(kg_identity_of(&context, &module, &prepared, &info, text, sizeof text, &error), KG_EDEVICE);
     assert_string_equal(text, "untouched");
     assert_int_equal(info.kernels, 77);
-    launched = (struct kg_launch_info){ .kernels = 3, .n_names = 3, .names = { "_Z3ownv", "of_a_library", "_Z3ownv" } };
+    launched = (struct kg_launch_info){
+        .kernels = 3,
+        .n_launched = 3,
+        .launched = { { .name = "_Z3ownv" }, { .name = "of_a_library" }, { .name = "_Z3ownv" } }
+    };
     assert_int_equal(kg_identity_of(&context, &module, &prepared, &info, text, sizeof text, &error), KG_OK);
     assert_string_equal(text, "_Z3ownv:90; of_a_library"); /* each once */
-    assert_int_equal(info.n_names, 3);
+    assert_int_equal(info.n_launched, 3);
     snprintf(prepared.identity.text, sizeof prepared.identity.text, "cuDNN 9 engine 8");
     prepared.backend = &tiled;
     prepared.knobs = &knobs;

@@ -228,6 +228,17 @@ static void notes(void **state)
     assert_int_equal(strlen(heard(KG_MESSAGE_BROKEN)->note), sizeof r->note - 1); /* cut */
 }
 
+/* More than are told of one by one. */
+static struct kg_launch_info many_kernels(void)
+{
+    struct kg_launch_info info = { .kernels = 18, .memory_nodes = 2, .other_nodes = 1, .n_launched = KG_MAX_KERNELS };
+    for (int i = 0; i < KG_MAX_KERNELS; i++) {
+        info.launched[i] = (struct kg_launched){ "", { i, 2, 3 }, { 128, 5, 6 }, { 7, 8, 9 }, 100000 + i };
+        snprintf(info.launched[i].name, sizeof info.launched[i].name, "_Z%dkernelPf", i);
+    }
+    return info;
+}
+
 static void ready(void **state)
 {
     (void)state;
@@ -241,10 +252,7 @@ static void ready(void **state)
     snprintf(sent->baseline_pin, sizeof sent->baseline_pin, "engine 5");
     snprintf(sent->knobs, sizeof sent->knobs, "tile=4");
     snprintf(sent->note, sizeof sent->note, "a note");
-    sent->launch =
-        (struct kg_launch_info){ .kernels = 18, .memory_nodes = 2, .other_nodes = 1, .n_names = KG_MAX_KERNELS };
-    for (int i = 0; i < KG_MAX_KERNELS; i++)
-        snprintf(sent->launch.names[i], sizeof sent->launch.names[i], "_Z%dkernelPf", i);
+    sent->launch = many_kernels();
     kg_wire_ready(pipe_file, 1, sent);
     struct kg_result *r = heard(KG_MESSAGE_READY);
     assert_string_equal(r->backend, sent->backend);
@@ -261,7 +269,7 @@ static void ready(void **state)
     /* A worker that did not time does not know what was beside the case: what is known stays. */
     sent->anchor_identity[0] = sent->anchor_pin[0] = sent->baseline_identity[0] = sent->baseline_pin[0] = '\0';
     sent->is_new = true; /* the baseline does not run it after all */
-    sent->launch.n_names = 1;
+    sent->launch.n_launched = 1;
     kg_wire_ready(pipe_file, 1, sent);
     (void)heard(KG_MESSAGE_READY);
     assert_string_equal(r->anchor_identity, "anchor code");
@@ -269,7 +277,7 @@ static void ready(void **state)
     assert_string_equal(r->baseline_identity, "baseline code");
     assert_string_equal(r->baseline_pin, "engine 5");
     assert_true(r->is_new);
-    assert_int_equal(r->launch.n_names, 1);
+    assert_int_equal(r->launch.n_launched, 1);
     free(sent);
 }
 
@@ -285,22 +293,59 @@ static void figures_there_and_back(struct kg_comparison sent, uint64_t digest, b
     assert_true(same_double(got->bad_pct, sent.bad_pct) && same_double(got->max_rel, sent.max_rel));
     assert_true(same_double(got->rel_l2, sent.rel_l2) && same_double(got->bias, sent.bias));
     assert_true(same_double(got->worst_got, sent.worst_got) && same_double(got->worst_expected, sent.worst_expected));
+    assert_true(same_double(got->max_scaled, sent.max_scaled) && same_double(got->scale_l2, sent.scale_l2));
+    assert_true(same_double(got->slope, sent.slope) && same_double(got->largest, sent.largest));
     assert_true(r->compared && r->outcome == KG_RAN);
     assert_int_equal(kg_gate_marks_all(r->marks), right);
+}
+
+static void strength(void **state)
+{
+    const struct kg_strength sent = { .judged = true,
+                                      .applies = 0x3fe,
+                                      .accepted = 1u << KG_WRONG_NOISE | 1u << KG_WRONG_CUT_TAIL,
+                                      .remedies = { [KG_WRONG_NOISE] = { KG_LIMIT_SLOPE, 0.0099, INFINITY },
+                                                    [KG_WRONG_CUT_TAIL] = { KG_LIMIT_MAX_ABS, 0.25, 1 } } };
+    (void)state;
+    kg_wire_strength(pipe_file, 1, &sent);
+    const struct kg_strength *got = &heard(KG_MESSAGE_STRENGTH)->strength;
+    assert_true(got->judged && got->applies == sent.applies && got->accepted == sent.accepted);
+    for (int wrong = 0; wrong < KG_WRONGS; wrong++) {
+        const struct kg_remedy *a = &got->remedies[wrong], *b = &sent.remedies[wrong];
+        assert_true(a->limit == b->limit && same_double(a->wanted, b->wanted) && same_double(a->in_force, b->in_force));
+    }
+    assert_false(results[0].strength.judged);
 }
 
 static void comparison(void **state)
 {
     (void)state;
-    figures_there_and_back((struct kg_comparison){ 10, 0, 0, 1, 0.1, 1.0 / 3, 10, 0.7, 1e-300, -2e-8, 9, 0.25, 0.5 },
-                           0xfedcba9876543210, true);
+    figures_there_and_back(
+        (struct kg_comparison){ 10, 0, 0, 1, 0.1, 1.0 / 3, 10, 0.7, 1e-300, -2e-8, 3.5, 1e-3, 0.999, 17, 9, 0.25, 0.5 },
+        0xfedcba9876543210, true);
     figures_there_and_back((struct kg_comparison){ UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 2, UINT64_MAX - 3, NAN,
-                                                   INFINITY, NAN, -INFINITY, NAN, NAN, UINT64_MAX - 4, NAN, INFINITY },
+                                                   INFINITY, NAN, -INFINITY, NAN, NAN, INFINITY, NAN, NAN, -INFINITY,
+                                                   UINT64_MAX - 4, NAN, INFINITY },
                            UINT64_MAX, false);
     figures_there_and_back((struct kg_comparison){ .count = 1, .max_abs = NAN }, 0,
                            false); /* NaN is not 0 on arrival */
     figures_there_and_back((struct kg_comparison){ .count = 1, .rel_l2 = NAN }, 0, false);
     assert_false(results[1].marks.rel_l2);
+}
+
+static void repeats(void **state)
+{
+    (void)state;
+    struct kg_repeats sent = { .launches = 37, .other_bits = 1, .wrong = "launch 37 of 200" };
+    results[1].marks = (struct kg_gate_marks){ true, true, true, true, true, true, true, true };
+    kg_wire_repeats(pipe_file, 1, &sent);
+    struct kg_result *r = heard(KG_MESSAGE_REPEATS);
+    assert_true(r->repeats.launches == 37 && r->repeats.other_bits == 1);
+    assert_string_equal(r->repeats.wrong, sent.wrong);
+    assert_false(kg_gate_marks_all(r->marks));
+    *sent.wrong = '\0';
+    kg_wire_repeats(pipe_file, 1, &sent);
+    assert_true(kg_gate_marks_all(heard(KG_MESSAGE_REPEATS)->marks));
 }
 
 /* ---- blocks ------------------------------------------------------------------------------------------------ */
@@ -487,6 +532,7 @@ static void same_case(const struct kg_job_case *one, const struct kg_job_case *w
     assert_string_equal(one->anchor_pin, wanted->anchor_pin);
     assert_string_equal(one->baseline_pin, wanted->baseline_pin);
     assert_true(one->is_new == wanted->is_new && one->planted_pct == wanted->planted_pct);
+    assert_true(one->strength_only == wanted->strength_only);
     assert_memory_equal(&one->of.policy, &wanted->of.policy, sizeof the_policy);
     assert_memory_equal(&one->of, &one->candidate, sizeof one->of); /* no baseline was loaded */
 }
@@ -499,6 +545,7 @@ static void same_settings(const struct kg_job *got)
     assert_string_equal(got->cache, "a/cache");
     assert_true(got->kind == KG_CUDA && got->device == 3 && got->round == 7);
     assert_true(got->order_seed == UINT64_MAX - 5);
+    assert_int_equal(got->repeat, 200);
     assert_true(got->n_library_paths == 2 && got->n_knobs == 1 && got->n_cases == 0);
     assert_string_equal(got->library_paths[1], "b \"quoted\"");
     assert_string_equal(got->knobs[0], "tile=4");
@@ -520,6 +567,7 @@ static void the_job(void **state)
     cases[1].of.policy = the_policy;
     cases[2].is_new = true;
     cases[3].planted_pct = 0.5;
+    cases[3].strength_only = true;
     struct kg_job job = { .module = "a/module.so",
                           .baseline = "b/module.so",
                           .anchors = true,
@@ -527,6 +575,7 @@ static void the_job(void **state)
                           .device = 3,
                           .round = 7,
                           .order_seed = UINT64_MAX - 5,
+                          .repeat = 200,
                           .library_paths = paths,
                           .n_library_paths = 2,
                           .knobs = knobs,
@@ -682,7 +731,9 @@ int main(void)
         TEST(phases),
         TEST(notes),
         TEST(ready),
+        TEST(strength),
         TEST(comparison),
+        TEST(repeats),
         TEST(blocks),
         TEST(blocks_of_no_number),
         TEST(blocks_past_the_last_are_dropped),

@@ -1,0 +1,160 @@
+/* sdpa_error.c -- the error scale (sdpa_error.h) on the CPU, for one query row at a time in double precision, as
+ * sdpa_reference.c has the output. */
+#include "op/sdpa_error.h"
+
+#include <stdlib.h>
+
+#include "op/half.h"
+#include "op/sdpa.h"
+#include "op/threads.h"
+
+const struct sdpa_arithmetic sdpa_linear_codes = { SDPA_LINEAR_HEAD, SDPA_F16_ROUNDING, SDPA_FP32_SUMS };
+const struct sdpa_arithmetic sdpa_e4m3_codes = { SDPA_E4M3_HEAD, SDPA_F16_ROUNDING, SDPA_FP32_SUMS };
+
+const struct sdpa_arithmetic sdpa_fp32_weights = { SDPA_UNCODED, { 0x1p-24, 0x1p-125 }, SDPA_FP32_SUMS };
+
+struct sdpa_error_model sdpa_error_model_of(double scale, const struct sdpa_arithmetic *arithmetic, const kg_tensor *q,
+                                            const kg_tensor *o)
+{
+    const struct sdpa_rounding f16 = SDPA_F16_ROUNDING, bf16 = SDPA_BF16_ROUNDING, e4m3 = SDPA_E4M3_ROUNDING;
+    const struct sdpa_rounding plain = q->dtype == KG_BF16 ? bf16 : f16;
+    const struct sdpa_rounding weights = arithmetic ? arithmetic->weights : plain, output = o->unit != 0 ? e4m3 : plain;
+    const double sums = arithmetic ? arithmetic->sums : SDPA_FP32_SUMS, D = (double)q->dims[q->rank - 1];
+    return (struct sdpa_error_model){
+        .output = output.half_ulp,
+        .output_floor = output.floor * kg_tensor_unit(o),
+        .largest = o->unit != 0 ? SDPA_E4M3_LARGEST * o->unit : INFINITY,
+        .weight = weights.half_ulp,
+        .weight_floor = weights.floor,
+        .sum = sums,
+        .score = sums * sqrt(4 + D) * scale,
+    };
+}
+
+/* ---- inputs as they are multiplied ---------------------------------------------------------------------------- */
+
+/* `count` numbers with one scale: what their codes stand for. */
+static void encode(enum sdpa_code code, float *x, int64_t count)
+{
+    float largest = 0;
+    for (int64_t i = 0; i < count; i++)
+        largest = fmaxf(largest, fabsf(x[i]));
+    for (int64_t i = 0; i < count; i++)
+        x[i] = sdpa_error_coded(code, x[i], largest);
+}
+
+/* The tensor in FP32, coded if it is; NULL: no memory. */
+static float *load(const kg_tensor *tensor, const struct sdpa_arithmetic *arithmetic)
+{
+    const int64_t count = kg_tensor_count(tensor), head = tensor->dims[2] * tensor->dims[3];
+    float *all = malloc((size_t)count * sizeof *all);
+    if (!all)
+        return NULL;
+    half_load_row(tensor, 0, count, 1, all);
+    if (arithmetic && arithmetic->code == SDPA_E4M3_TENSOR)
+        encode(arithmetic->code, all, count);
+    else if (arithmetic && arithmetic->code != SDPA_UNCODED)
+        for (int64_t first = 0; first < count; first += head)
+            encode(arithmetic->code, all + first, head);
+    return all;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------------ */
+
+struct inputs {
+    const struct sdpa *problem;
+    struct sdpa_error_model model;
+    bool coded;
+    float *q, *k, *v;
+    double *lengths; /* of keys */
+};
+
+static double dot(const float *a, const float *b, int64_t n)
+{
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t i = 0; i < n; i++)
+        sum += (double)a[i] * b[i];
+    return sum;
+}
+
+static double *lengths_of(const float *k, int64_t n_keys, int64_t D)
+{
+    double *lengths = malloc((size_t)n_keys * sizeof *lengths);
+    for (int64_t j = 0; j < n_keys && lengths; j++)
+        lengths[j] = sqrt(dot(k + j * D, k + j * D, D));
+    return lengths;
+}
+
+/* The weights of a query's keys, which sum to 1. */
+static void weights_of(const struct sdpa *p, const float *q, const float *k, int64_t keys, double *ret_weights)
+{
+    double row_max = -INFINITY, row_sum = 0;
+    for (int64_t j = 0; j < keys; j++) {
+        ret_weights[j] = sdpa_scale(p) * dot(q, k + j * p->D, p->D);
+        row_max = fmax(row_max, ret_weights[j]);
+    }
+    for (int64_t j = 0; j < keys; j++)
+        row_sum += ret_weights[j] = exp(ret_weights[j] - row_max);
+    for (int64_t j = 0; j < keys; j++)
+        ret_weights[j] /= row_sum;
+}
+
+/* Row `row` of [B * H * S]. `scratch` has room for a number a key and two an element of the row. */
+static void scale_row(const struct inputs *in, const kg_tensor *tensors, int64_t row, double *scratch)
+{
+    const struct sdpa *p = in->problem;
+    const int64_t D = p->D, Skv = sdpa_kv_length(p), i = row % p->S, h = row / p->S % p->H, b = row / p->S / p->H;
+    const int64_t first_key = (b * sdpa_kv_heads(p) + h / sdpa_group(p)) * Skv, keys = sdpa_visible_keys(p, i);
+    const float *q = in->q + row * D;
+    const double score = in->model.score * sqrt(dot(q, q, D));
+    double *weights = scratch, *of_values = weights + Skv, *coded = of_values + D, of_scores = 0;
+    weights_of(p, q, in->k + first_key * D, keys, weights);
+    for (int64_t d = 0; d < 2 * D; d++)
+        of_values[d] = 0;
+    for (int64_t j = 0; j < keys; j++) {
+        const float *v = in->v + (first_key + j) * D;
+        double of_score, score_error = score * in->lengths[first_key + j];
+        const double of_value = sdpa_error_key(&in->model, weights[j], score_error, (double)keys, &of_score);
+        of_scores += of_score;
+        for (int64_t d = 0; d < D; d++)
+            of_values[d] += of_value * v[d] * v[d];
+        for (int64_t d = 0; in->coded && d < D; d++)
+            coded[d] += weights[j] * v[d];
+    }
+    const float *o = (const float *)tensors[SDPA_O].data + row * D;
+    float *out = (float *)tensors[SDPA_ERROR].data + row * D;
+    for (int64_t d = 0; d < D; d++)
+        out[d] = sdpa_error_scale(&in->model, o[d], in->coded ? coded[d] : o[d], (double)keys, of_values[d], of_scores);
+}
+
+int sdpa_error_scale_cpu(const void *problem, const void *arithmetic, const kg_tensor *tensors, kg_error *ret_error)
+{
+    const struct sdpa *p = problem;
+    const struct sdpa_arithmetic *own = arithmetic;
+    const int64_t rows = p->B * p->H * p->S, scratch = sdpa_kv_length(p) + 2 * p->D; /* of one thread */
+    const int n_threads = threads_for(0, sdpa_flops(p));
+    struct inputs in = {
+        .problem = p,
+        .model = sdpa_error_model_of(sdpa_scale(p), own, &tensors[SDPA_Q], &tensors[SDPA_O]),
+        .coded = own && own->code != SDPA_UNCODED,
+        .q = load(&tensors[SDPA_Q], own),
+        .k = load(&tensors[SDPA_K], own),
+        .v = load(&tensors[SDPA_V], own),
+    };
+    double *all = malloc((size_t)(n_threads * scratch) * sizeof *all);
+    if (in.k)
+        in.lengths = lengths_of(in.k, p->B * sdpa_kv_heads(p) * sdpa_kv_length(p), p->D);
+    const bool made = in.q && in.k && in.v && in.lengths && all;
+    if (made) {
+#pragma omp parallel for num_threads(n_threads)
+        for (int64_t row = 0; row < rows; row++)
+            scale_row(&in, tensors, row, all + thread_index() * scratch);
+    }
+    free(in.q);
+    free(in.k);
+    free(in.v);
+    free(in.lengths);
+    free(all);
+    return made ? KG_OK : kg_fail(ret_error, KG_ENOMEM, "no memory for the error scale's rows");
+}
