@@ -144,7 +144,7 @@ expect 'many goldens' "$(jq '.cases | length' "$file")" 402
 before=$(sum goldens)
 (
     trap '' XFSZ # a write past the limit fails, as on a full disk, and does not kill
-    ulimit -f 100
+    ulimit -f 50
     gate run "${hastily[@]}" speed --bless --reason 'on a full disk' --allow-dirty
     expect 'a full disk: status' "$status" 2
     expect 'a full disk: lines on stderr' "$(wc -l <err)" 1
