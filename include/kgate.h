@@ -69,15 +69,16 @@ static inline int kg_fail(kg_error *ret_error, int code, const char *format, ...
 
 /* ---- tensors ----------------------------------------------------------------------------------------------- */
 
-/* An input of a call is never KG_E4M3: backends code what they read in 8 bits by themselves (kg_backend.stage). */
-enum kg_dtype { KG_F32 = 1, KG_F16, KG_BF16, KG_E4M3 };
+/* An input of a call is never KG_E4M3: backends code what they read in 8 bits by themselves (kg_backend.stage). KG_I32
+ * is for given inputs alone. */
+enum kg_dtype { KG_F32 = 1, KG_F16, KG_BF16, KG_E4M3, KG_I32 };
 
 /* The names that ids, JSON and --set use; entry 0 is 'not given'. */
 #define KG_DTYPE_NAMES ((const char *const[]){ "", "f32", "f16", "bf16", "e4m3", NULL })
 
 static inline size_t kg_dtype_bytes(enum kg_dtype dtype)
 {
-    return dtype == KG_F32 ? 4 : dtype == KG_E4M3 ? 1 : 2;
+    return dtype == KG_F32 || dtype == KG_I32 ? 4 : dtype == KG_E4M3 ? 1 : 2;
 }
 
 enum kg_role { KG_INPUT, KG_OUTPUT, KG_WORKSPACE };
@@ -93,7 +94,8 @@ typedef struct kg_tensor {
     double std;  /* inputs: standard deviation of the approximately normal values drawn; 0 means 1 */
     double unit; /* outputs: what an element of 1 stands for, by which it is multiplied to be compared; 0 means 1 */
     void *data;
-    uint64_t reserved[4]; /* 0 */
+    uint64_t given;       /* inputs: 1: not drawn, but written by the op's `give` */
+    uint64_t reserved[3]; /* 0 */
 } kg_tensor;
 
 static inline int64_t kg_tensor_count(const kg_tensor *tensor)
@@ -151,8 +153,8 @@ typedef struct kg_regime {
     const char *help;
     const void *data; /* lets regimes share functions, which get it */
 
-    /* Changes inputs, which are KG_F32 in host memory and hold the normal values; `data` of outputs is NULL. What is
-     * left there is rounded to the tensors' dtypes, beyond their largest finite value to that. KG_EUNSUPPORTED: not for
+    /* Changes inputs, which are KG_F32 in host memory and hold the normal values; `data` of outputs and of given inputs
+     * is NULL. What is left there is rounded to the tensors' dtypes, beyond their largest finite value to that. KG_EUNSUPPORTED: not for
      * this problem, SKIP. NULL: they stay normal. */
     int (*change)(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors, kg_error *ret_error);
 
@@ -249,6 +251,10 @@ typedef struct kg_op {
     int (*error_scale_cpu)(const void *problem, const void *arithmetic, const kg_tensor *tensors, kg_error *ret_error);
     int (*error_scale_cuda)(const void *problem, const void *arithmetic, const kg_device *device,
                             const kg_tensor *tensors, void *stream, kg_error *ret_error);
+
+    /* Writes the given inputs: indices, tables. They are part of the problem, the same for every seed and in every
+     * regime. Tensors are in host memory; `data` of others is NULL. NULL: there are none. */
+    int (*give)(const void *problem, const kg_tensor *tensors, kg_error *ret_error);
 } kg_op;
 
 /* ---- backends: how it is computed --------------------------------------------------------------------------- */

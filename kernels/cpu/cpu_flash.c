@@ -3,8 +3,8 @@
  * A thread takes a tile of query rows of one head and walks over the tiles of its keys. To tune it: --knob tile_q=…
  * and tile_k=…, or the micro-tile below: 4 x 8 floats and their operands fit the 16 vector registers of plain x86-64.
  */
+#include "cpu/cpu_flash.h"
 #include "op/half.h"
-#include "op/sdpa.h"
 #include "op/sdpa_error.h"
 #include "op/threads.h"
 
@@ -14,10 +14,6 @@
 #ifdef __clang__ /* `omp simd` is a wish; where it cannot be had, scalar code is right too */
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
-
-struct knobs {
-    int64_t tile_q, tile_k;
-};
 
 /* Of one thread. Leading dimensions are tile_q and tile_k rounded up to whole micro-tiles, and D. */
 struct scratch {
@@ -34,7 +30,10 @@ struct scratch {
 
 struct state {
     struct sdpa problem;
-    struct knobs knobs;
+    struct cpu_flash_knobs knobs;
+    const struct cpu_flash_scores *scores; /* NULL: they are not modified */
+    void *of;                              /* what its functions get */
+    float factor;                          /* on queries */
     int64_t rows, columns; /* tile_q and tile_k, rounded up */
     int n_threads;
     struct scratch *scratch;
@@ -119,16 +118,19 @@ static inline float power_of_two(float x)
     return y * float_of_bits(exponent << 23);
 }
 
-/* Row i of the tile: scores to weights. `visible` keys of this tile count, of `n` that the second product reads. */
+/* Row i of the tile: scores to weights. `visible` keys of this tile count, of `n` that the second product reads; a
+ * score of -INFINITY among them is no key's. */
 static void softmax_row(const struct scratch *s, int64_t i, float *p, int64_t visible, int64_t n)
 {
     float row_max = s->row_max[i], tile_sum = 0;
 #pragma omp simd reduction(max : row_max)
     for (int64_t j = 0; j < visible; j++)
         row_max = p[j] > row_max ? p[j] : row_max;
+    if (row_max == -INFINITY)
+        visible = 0;
 #pragma omp simd reduction(+ : tile_sum)
     for (int64_t j = 0; j < visible; j++) {
-        p[j] = power_of_two(p[j] - row_max);
+        p[j] = p[j] == -INFINITY ? 0 : power_of_two(p[j] - row_max);
         tile_sum += p[j];
     }
     for (int64_t j = visible; j < n; j++)
@@ -142,8 +144,7 @@ static void load_queries(const struct state *state, const struct scratch *s, con
                          int64_t n)
 {
     int64_t D = state->problem.D;
-    float factor = (float)(sdpa_scale(&state->problem) * 1.44269504088896341);
-    half_load_row(q, first * D, n * D, factor, s->q);
+    half_load_row(q, first * D, n * D, state->factor, s->q);
     memset(s->q + n * D, 0, (size_t)((state->rows - n) * D) * sizeof *s->q);
     memset(s->o, 0, (size_t)(state->rows * D) * sizeof *s->o);
     for (int64_t i = 0; i < state->rows; i++) {
@@ -172,26 +173,31 @@ static void attend_tile(const struct state *state, const struct scratch *s, cons
     int64_t D = p->D, Hkv = sdpa_kv_heads(p), Skv = sdpa_kv_length(p);
     int64_t n_queries = min64(state->knobs.tile_q, p->S - i0);
     int64_t first_key = (head / p->H * Hkv + head % p->H / (p->H / Hkv)) * Skv;
-    int64_t visible = sdpa_visible_keys(p, i0 + n_queries - 1); /* to the tile's last query */
+    int64_t visible = state->scores ? Skv : sdpa_visible_keys(p, i0 + n_queries - 1); /* to the tile's last query */
     int64_t rows = round_up(n_queries, MICRO_ROWS);
 
     load_queries(state, s, &tensors[SDPA_Q], head * p->S + i0, n_queries);
     for (int64_t j0 = 0; j0 < visible; j0 += state->knobs.tile_k) {
-        int64_t n_keys = min64(state->knobs.tile_k, visible - j0);
+        const struct cpu_flash_tile tile = { head, i0, j0, n_queries, min64(state->knobs.tile_k, visible - j0) };
+        const int64_t n_keys = tile.n_keys;
+        if (state->scores && !state->scores->sees(state->of, &tile))
+            continue;
         load_keys(state, s, tensors, first_key + j0, n_keys);
         multiply(rows, round_up(n_keys, MICRO_COLUMNS), D, s->q, D, s->k, state->columns, s->p, state->columns, NULL);
+        if (state->scores)
+            state->scores->modify(state->of, tensors, &tile, s->p, state->columns);
         for (int64_t i = 0; i < rows; i++) {
-            int64_t seen = min64(n_keys, sdpa_visible_keys(p, i0 + i) - j0);
+            int64_t seen = state->scores ? n_keys : min64(n_keys, sdpa_visible_keys(p, i0 + i) - j0);
             softmax_row(s, i, s->p + i * state->columns, seen > 0 ? seen : 0, n_keys);
         }
         multiply(rows, D, n_keys, s->p, state->columns, s->v, D, s->o, D, s->rescale);
     }
     for (int64_t i = 0; i < n_queries; i++)
         half_store_row(&tensors[SDPA_O], (head * p->S + i0 + i) * D, D, s->o + i * D,
-                       sdpa_visible_keys(p, i0 + i) > 0 ? 1 / s->row_sum[i] : 0);
+                       s->row_sum[i] > 0 ? 1 / s->row_sum[i] : 0);
 }
 
-static int launch(const kg_backend *self, void *opaque, const kg_tensor *tensors, void *stream, kg_error *ret_error)
+int cpu_flash_launch(const kg_backend *self, void *opaque, const kg_tensor *tensors, void *stream, kg_error *ret_error)
 {
     (void)self, (void)stream, (void)ret_error;
     const struct state *state = opaque;
@@ -205,12 +211,14 @@ static int launch(const kg_backend *self, void *opaque, const kg_tensor *tensors
     return KG_OK;
 }
 
-static void release(const kg_backend *self, void *opaque)
+void cpu_flash_release(const kg_backend *self, void *opaque)
 {
     (void)self;
     struct state *state = opaque;
     if (!state)
         return;
+    if (state->scores)
+        state->scores->close(state->of);
     free(state->scratch);
     free(state->all);
     free(state);
@@ -243,46 +251,59 @@ static int64_t lay_out(const struct state *state, float *next, struct scratch *r
     return used;
 }
 
-static int prepare(const kg_backend *self, const kg_call *call, void **ret_state, kg_identity *ret_identity,
-                   kg_error *ret_error)
+/* Tiles for all threads. */
+static int add_scratch(struct state *state, const kg_backend *self, kg_error *ret_error)
 {
-    (void)ret_identity;
-    struct state *state = calloc(1, sizeof *state);
-    if (!state)
-        goto no_memory;
-    state->problem = *(const struct sdpa *)call->problem;
-    state->knobs = *(const struct knobs *)call->knobs;
-    state->rows = round_up(state->knobs.tile_q, MICRO_ROWS);
-    state->columns = round_up(state->knobs.tile_k, MICRO_COLUMNS);
-    state->n_threads = threads_for(call->device->units, sdpa_forward.flops(call->problem));
     state->scratch = calloc((size_t)state->n_threads, sizeof *state->scratch);
     if (!state->scratch)
-        goto no_memory;
+        return kg_fail(ret_error, KG_ENOMEM, "no memory for the tiles of %s", self->name);
     int64_t one = lay_out(state, NULL, &state->scratch[0]);
     size_t all_bytes = (size_t)(state->n_threads * one) * sizeof *state->all;
     state->all = aligned_alloc(ALIGN, all_bytes);
     if (!state->all)
-        goto no_memory;
+        return kg_fail(ret_error, KG_ENOMEM, "no memory for the tiles of %s", self->name);
     memset(state->all, 0, all_bytes);
     for (int t = 0; t < state->n_threads; t++)
         (void)lay_out(state, state->all + t * one, &state->scratch[t]);
-    *ret_state = state;
     return KG_OK;
-no_memory:
-    release(self, state);
-    return kg_fail(ret_error, KG_ENOMEM, "no memory for the tiles of %s", self->name);
 }
 
-static const kg_field knobs[] = {
+int cpu_flash_prepare(const kg_backend *self, const kg_call *call, void **ret_state, kg_identity *ret_identity,
+                      kg_error *ret_error)
+{
+    (void)ret_identity;
+    struct state *state = calloc(1, sizeof *state);
+    if (!state)
+        return kg_fail(ret_error, KG_ENOMEM, "no memory for the state of %s", self->name);
+    state->problem = *(const struct sdpa *)call->problem;
+    state->knobs = *(const struct cpu_flash_knobs *)call->knobs;
+    state->rows = round_up(state->knobs.tile_q, MICRO_ROWS);
+    state->columns = round_up(state->knobs.tile_k, MICRO_COLUMNS);
+    state->n_threads = threads_for(call->device->units, sdpa_flops(&state->problem));
+    state->factor = (float)(sdpa_scale(&state->problem) * (self->data ? 1 : M_LOG2E));
+    int status = add_scratch(state, self, ret_error);
+    if (!status && self->data) {
+        const struct cpu_flash_scores *scores = self->data;
+        status = scores->open(call, &state->of, ret_error);
+        state->scores = status ? NULL : scores;
+    }
+    if (status)
+        cpu_flash_release(self, state);
+    else
+        *ret_state = state;
+    return status;
+}
+
+const kg_field cpu_flash_knobs[CPU_FLASH_KNOBS] = {
     { .name = "tile_q",
-      .offset = offsetof(struct knobs, tile_q),
+      .offset = offsetof(struct cpu_flash_knobs, tile_q),
       .type = KG_INT,
       .min = 1,
       .max = 256,
       .fallback = 32,
       .help = "query rows of a tile" },
     { .name = "tile_k",
-      .offset = offsetof(struct knobs, tile_k),
+      .offset = offsetof(struct cpu_flash_knobs, tile_k),
       .type = KG_INT,
       .min = 1,
       .max = 1024,
@@ -290,26 +311,18 @@ static const kg_field knobs[] = {
       .help = "keys of a tile" },
 };
 
-static int supports(const kg_backend *self, const kg_device *device, const void *problem, kg_error *ret_error)
+int cpu_flash_supports(const kg_backend *self, const kg_device *device, const void *problem, kg_error *ret_error)
 {
     const struct sdpa *p = problem;
-    (void)self;
     (void)device;
     if (p->D % 8 != 0)
-        return kg_fail(ret_error, KG_EUNSUPPORTED, "cpu_flash takes head dimensions that are multiples of 8, not %lld",
-                       (long long)p->D);
+        return kg_fail(ret_error, KG_EUNSUPPORTED, "%s takes head dimensions that are multiples of 8, not %lld",
+                       self->name, (long long)p->D);
     return KG_OK;
 }
 
 const kg_backend cpu_flash = {
     .name = "cpu_flash",
     .help = "tiles, online softmax, vectorised",
-    .device = KG_CPU,
-    .knobs = KG_LIST(knobs),
-    .knobs_size = sizeof(struct knobs),
-    .supports = supports,
-    .prepare = prepare,
-    .launch = launch,
-    .arithmetic = &sdpa_fp32_weights,
-    .release = release,
+    CPU_FLASH,
 };

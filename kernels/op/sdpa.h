@@ -95,7 +95,8 @@ double sdpa_visible_pairs(const struct sdpa *p);
 #define SDPA_CUDA(function) NULL
 #endif
 
-extern const kg_regime sdpa_regimes[17]; /* of both ops */
+#define SDPA_REGIMES 17
+extern const kg_regime sdpa_regimes[SDPA_REGIMES];
 
 /* The references: double-precision accumulation, output FP32. */
 int sdpa_reference_cpu(const void *problem, const kg_tensor *tensors, kg_error *ret_error);

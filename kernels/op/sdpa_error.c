@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "op/half.h"
-#include "op/sdpa.h"
+#include "op/sdpa_scores.h"
 #include "op/threads.h"
 
 const struct sdpa_arithmetic sdpa_linear_codes = { SDPA_LINEAR_HEAD, SDPA_F16_ROUNDING, SDPA_FP32_SUMS };
@@ -63,6 +63,7 @@ static float *load(const kg_tensor *tensor, const struct sdpa_arithmetic *arithm
 
 struct inputs {
     const struct sdpa *problem;
+    const struct sdpa_scores *scores; /* NULL: they are not modified */
     struct sdpa_error_model model;
     bool coded;
     float *q, *k, *v;
@@ -86,35 +87,69 @@ static double *lengths_of(const float *k, int64_t n_keys, int64_t D)
     return lengths;
 }
 
-/* The weights of a query's keys, which sum to 1. */
-static void weights_of(const struct sdpa *p, const float *q, const float *k, int64_t keys, double *ret_weights)
+/* A query's place, and its keys. */
+struct query {
+    int64_t b, h, i;
+    int64_t first_key; /* of all batches and heads */
+    int64_t keys;      /* that are walked over; of modified scores some are hidden */
+};
+
+#define HIDDEN (-1.0)
+
+/* The weights of a query's keys, which sum to 1, or HIDDEN, and what modifying adds to the errors of their scores.
+ * Returns how many keys it sees. */
+static int64_t weigh(const struct inputs *in, const struct query *at, const float *q, double *ret_weights,
+                     double *ret_added)
 {
+    const struct sdpa *p = in->problem;
+    const float *k = in->k + at->first_key * p->D;
     double row_max = -INFINITY, row_sum = 0;
-    for (int64_t j = 0; j < keys; j++) {
-        ret_weights[j] = sdpa_scale(p) * dot(q, k + j * p->D, p->D);
+    int64_t visible = 0;
+    for (int64_t j = 0; j < at->keys; j++) {
+        const double score = sdpa_scale(p) * dot(q, k + j * p->D, p->D);
+        ret_weights[j] = in->scores ? in->scores->modify(in->scores->of, score, at->b, at->h, at->i, j) : score;
+        ret_added[j] = in->scores ? SDPA_SCORE_ROUNDING * (in->scores->size + fabs(score) + fabs(ret_weights[j])) : 0;
         row_max = fmax(row_max, ret_weights[j]);
     }
-    for (int64_t j = 0; j < keys; j++)
-        row_sum += ret_weights[j] = exp(ret_weights[j] - row_max);
-    for (int64_t j = 0; j < keys; j++)
-        ret_weights[j] /= row_sum;
+    for (int64_t j = 0; j < at->keys; j++) {
+        const bool hidden = ret_weights[j] == -INFINITY;
+        ret_weights[j] = hidden ? HIDDEN : exp(ret_weights[j] - row_max);
+        row_sum += hidden ? 0 : ret_weights[j];
+        visible += !hidden;
+    }
+    for (int64_t j = 0; j < at->keys; j++)
+        if (ret_weights[j] != HIDDEN)
+            ret_weights[j] /= row_sum;
+    return visible;
 }
 
-/* Row `row` of [B * H * S]. `scratch` has room for a number a key and two an element of the row. */
+static struct query query_of(const struct inputs *in, int64_t row)
+{
+    const struct sdpa *p = in->problem;
+    const int64_t Skv = sdpa_kv_length(p);
+    struct query at = { .b = row / p->S / p->H, .h = row / p->S % p->H, .i = row % p->S };
+    at.first_key = (at.b * sdpa_kv_heads(p) + at.h / sdpa_group(p)) * Skv;
+    at.keys = in->scores ? Skv : sdpa_visible_keys(p, at.i);
+    return at;
+}
+
+/* Row `row` of [B * H * S]. `scratch` has room for two numbers a key and an element of the row. */
 static void scale_row(const struct inputs *in, const kg_tensor *tensors, int64_t row, double *scratch)
 {
     const struct sdpa *p = in->problem;
-    const int64_t D = p->D, Skv = sdpa_kv_length(p), i = row % p->S, h = row / p->S % p->H, b = row / p->S / p->H;
-    const int64_t first_key = (b * sdpa_kv_heads(p) + h / sdpa_group(p)) * Skv, keys = sdpa_visible_keys(p, i);
+    const int64_t D = p->D, Skv = sdpa_kv_length(p);
+    const struct query at = query_of(in, row);
     const float *q = in->q + row * D;
     const double score = in->model.score * sqrt(dot(q, q, D));
-    double *weights = scratch, *of_values = weights + Skv, *coded = of_values + D, of_scores = 0;
-    weights_of(p, q, in->k + first_key * D, keys, weights);
+    double *weights = scratch, *added = weights + Skv, *of_values = added + Skv, *coded = of_values + D, of_scores = 0;
+    const int64_t keys = weigh(in, &at, q, weights, added);
     for (int64_t d = 0; d < 2 * D; d++)
         of_values[d] = 0;
-    for (int64_t j = 0; j < keys; j++) {
-        const float *v = in->v + (first_key + j) * D;
-        double of_score, score_error = score * in->lengths[first_key + j];
+    for (int64_t j = 0; j < at.keys; j++) {
+        if (weights[j] == HIDDEN)
+            continue;
+        const float *v = in->v + (at.first_key + j) * D;
+        double of_score, score_error = score * in->lengths[at.first_key + j] + added[j];
         const double of_value = sdpa_error_key(&in->model, weights[j], score_error, (double)keys, &of_score);
         of_scores += of_score;
         for (int64_t d = 0; d < D; d++)
@@ -128,14 +163,15 @@ static void scale_row(const struct inputs *in, const kg_tensor *tensors, int64_t
         out[d] = sdpa_error_scale(&in->model, o[d], in->coded ? coded[d] : o[d], (double)keys, of_values[d], of_scores);
 }
 
-int sdpa_error_scale_cpu(const void *problem, const void *arithmetic, const kg_tensor *tensors, kg_error *ret_error)
+int sdpa_error_rows(const struct sdpa *p, const struct sdpa_scores *scores, const void *arithmetic,
+                    const kg_tensor *tensors, kg_error *ret_error)
 {
-    const struct sdpa *p = problem;
     const struct sdpa_arithmetic *own = arithmetic;
-    const int64_t rows = p->B * p->H * p->S, scratch = sdpa_kv_length(p) + 2 * p->D; /* of one thread */
+    const int64_t rows = p->B * p->H * p->S, scratch = 2 * (sdpa_kv_length(p) + p->D); /* of one thread */
     const int n_threads = threads_for(0, sdpa_flops(p));
     struct inputs in = {
         .problem = p,
+        .scores = scores,
         .model = sdpa_error_model_of(sdpa_scale(p), own, &tensors[SDPA_Q], &tensors[SDPA_O]),
         .coded = own && own->code != SDPA_UNCODED,
         .q = load(&tensors[SDPA_Q], own),
@@ -157,4 +193,9 @@ int sdpa_error_scale_cpu(const void *problem, const void *arithmetic, const kg_t
     free(in.lengths);
     free(all);
     return made ? KG_OK : kg_fail(ret_error, KG_ENOMEM, "no memory for the error scale's rows");
+}
+
+int sdpa_error_scale_cpu(const void *problem, const void *arithmetic, const kg_tensor *tensors, kg_error *ret_error)
+{
+    return sdpa_error_rows(problem, NULL, arithmetic, tensors, ret_error);
 }

@@ -1,11 +1,11 @@
-/* sdpa_regimes.c -- inputs on which attention goes wrong, for both ops. Another one is a row of the table at the end;
- * docs/regimes.md says what each is for.
+/* sdpa_regimes.c -- inputs on which attention goes wrong, for all ops. Another one is a row of the table in its header;
+ * docs/regimes.md says what each is for. Which keys a query sees is asked of the op's view.
  *
  * Heads are walked by key heads: number n of [B * Hkv] serves the query heads n * group to n * group + group - 1 of
  * [B * H]. So no mapping of heads is computed here that a kernel or the reference may have wrong in the same way.
  * Values that must be exact have 8 significant bits, as BF16 has.
  */
-#include "op/sdpa.h"
+#include "op/sdpa_regimes.h"
 
 #include <math.h>
 #include <string.h>
@@ -63,15 +63,43 @@ static int check_output(const kg_tensor *tensors, float largest, kg_error *ret_e
     return KG_OK;
 }
 
-/* ---- logits with a common part ------------------------------------------------------------------------------- */
+/* ---- which keys a query sees ---------------------------------------------------------------------------------- */
 
-/* The common part of a key's logits, after the scale; `width` is a number of keys that differs by key head. */
-typedef double level_fn(const struct sdpa *p, int64_t width, int64_t key);
-
-struct levels {
-    level_fn *level;
-    float noise; /* factor on the rest of the logits */
+/* A problem's view; `of` is what it opened. */
+struct keys {
+    const struct sdpa *p;
+    const struct sdpa_view *view; /* NULL: the mask of the struct sdpa */
+    void *of;
 };
+
+static int keys_open(const struct sdpa *p, const struct sdpa_view *view, struct keys *ret_keys, kg_error *ret_error)
+{
+    *ret_keys = (struct keys){ p, view, NULL };
+    return view ? view->open(p, &ret_keys->of, ret_error) : KG_OK;
+}
+
+static void keys_close(struct keys *keys)
+{
+    if (keys->view)
+        keys->view->close(keys->of);
+}
+
+/* How many; `row` counts queries of the key head. */
+static int64_t keys_count(const struct keys *keys, int64_t key_head, int64_t row)
+{
+    const struct sdpa *p = keys->p;
+    return keys->view ? keys->view->count(keys->of, key_head * sdpa_group(p) + row / p->S, row % p->S)
+                      : sdpa_visible_keys(p, row % p->S);
+}
+
+/* Number `n` of them. */
+static int64_t keys_nth(const struct keys *keys, int64_t key_head, int64_t row, int64_t n)
+{
+    const struct sdpa *p = keys->p;
+    return keys->view ? keys->view->nth(keys->of, key_head * sdpa_group(p) + row / p->S, row % p->S, n) : n;
+}
+
+/* ---- logits with a common part ------------------------------------------------------------------------------- */
 
 /* Every fourth element of a row carries the common part, so that no element is much larger than the normal ones. */
 enum { CARRIER = 4 };
@@ -87,25 +115,25 @@ static int64_t width_of(const struct sdpa *p, int64_t key_head, uint64_t seed)
     return width;
 }
 
-static double below(const struct sdpa *p, int64_t width, int64_t key)
+double sdpa_level_below(const struct sdpa *p, int64_t width, int64_t key)
 {
     (void)p, (void)width, (void)key;
     return -120;
 }
 
-static double far_below(const struct sdpa *p, int64_t width, int64_t key)
+double sdpa_level_far_below(const struct sdpa *p, int64_t width, int64_t key)
 {
     (void)width, (void)key;
     return -6e4 * sdpa_scale(p);
 }
 
-static double bottom(const struct sdpa *p, int64_t width, int64_t key)
+double sdpa_level_bottom(const struct sdpa *p, int64_t width, int64_t key)
 {
     (void)p, (void)width, (void)key;
     return -6e4;
 }
 
-static double above(const struct sdpa *p, int64_t width, int64_t key)
+double sdpa_level_above(const struct sdpa *p, int64_t width, int64_t key)
 {
     (void)p, (void)width, (void)key;
     return 120;
@@ -113,7 +141,7 @@ static double above(const struct sdpa *p, int64_t width, int64_t key)
 
 /* Rises by powers of two that a kernel which rescales past 8 lets pass, but for the second, and the third is one that
  * an FP16 weight just holds. The last one stays, so a maximum that lags behind lags there too. */
-static double step_up(const struct sdpa *p, int64_t width, int64_t key)
+double sdpa_level_step_up(const struct sdpa *p, int64_t width, int64_t key)
 {
     static const double steps[] = { 0, 7.25, 27.25, 42.75, 50 };
     int64_t step = key / width;
@@ -122,19 +150,19 @@ static double step_up(const struct sdpa *p, int64_t width, int64_t key)
 }
 
 /* Four times as far, past 2^128: what an exponent of the wrong sign leaves is infinite. */
-static double step_down(const struct sdpa *p, int64_t width, int64_t key)
+double sdpa_level_step_down(const struct sdpa *p, int64_t width, int64_t key)
 {
-    return 4 * (50 * log(2) - step_up(p, width, key));
+    return 4 * (50 * log(2) - sdpa_level_step_up(p, width, key));
 }
 
 /* All other keys together still count. */
-static double first_key(const struct sdpa *p, int64_t width, int64_t key)
+double sdpa_level_first_key(const struct sdpa *p, int64_t width, int64_t key)
 {
     (void)p, (void)width;
     return key == 0 ? 10 : 0;
 }
 
-static double largest_level(const struct sdpa *p, level_fn *level)
+static double largest_level(const struct sdpa *p, sdpa_level_fn *level)
 {
     double largest = 1;
     for (int w = 0; w < 4; w++)
@@ -143,11 +171,11 @@ static double largest_level(const struct sdpa *p, level_fn *level)
     return largest;
 }
 
-static int change_levels(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
+int sdpa_change_levels(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
                          kg_error *ret_error)
 {
     const struct sdpa *p = problem;
-    const struct levels *levels = data;
+    const struct sdpa_levels *levels = data;
     const int64_t D = p->D, n_carriers = (D + CARRIER - 1) / CARRIER;
     const double raw = 1 / (sdpa_scale(p) * (double)n_carriers);
     const double query = exp2(round(log2(largest_level(p, levels->level) * raw) / 2)); /* half of the exponent */
@@ -169,29 +197,20 @@ static int change_levels(const void *data, const void *problem, uint64_t seed, c
     return KG_OK;
 }
 
-static int change_sink(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
+int sdpa_change_sink(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
                        kg_error *ret_error)
 {
     const struct sdpa *p = problem;
     for (int64_t n = 0; n < key_heads(p); n++)
         for (int64_t d = 0; d < p->D; d++)
             key_row(p, &tensors[SDPA_V], n, 0)[d] *= 0x1p-8f;
-    return change_levels(data, problem, seed, tensors, ret_error);
+    return sdpa_change_levels(data, problem, seed, tensors, ret_error);
 }
 
 /* ---- one key that takes all weight --------------------------------------------------------------------------- */
 
-/* Which of the `visible` keys it is, for a query; `row` counts queries of the key head. */
-typedef int64_t winner_fn(const struct sdpa *p, uint64_t seed, int64_t key_head, int64_t row, int64_t visible);
-
-struct winners {
-    winner_fn *winner;
-    double gap; /* of its logit over any other, at least */
-    bool coded_values;
-};
-
 /* The last visible key, and in turn the first and the last of each 16. */
-static int64_t edge(const struct sdpa *p, uint64_t seed, int64_t key_head, int64_t row, int64_t visible)
+int64_t sdpa_winner_edge(const struct sdpa *p, uint64_t seed, int64_t key_head, int64_t row, int64_t visible)
 {
     const int64_t edges = 2 * ((visible + 15) / 16), head = key_head * sdpa_group(p) + row / p->S;
     const int64_t turn = (int64_t)(((uint64_t)row + draw(seed, head, 0)) % (uint64_t)edges);
@@ -200,7 +219,7 @@ static int64_t edge(const struct sdpa *p, uint64_t seed, int64_t key_head, int64
 }
 
 /* In one head of two all keys, one query each where there are as many; in the others any key. */
-static int64_t any_key(const struct sdpa *p, uint64_t seed, int64_t key_head, int64_t row, int64_t visible)
+int64_t sdpa_winner_any(const struct sdpa *p, uint64_t seed, int64_t key_head, int64_t row, int64_t visible)
 {
     const int64_t head = key_head * sdpa_group(p) + row / p->S;
     if (((uint64_t)head + seed) % 2)
@@ -242,27 +261,28 @@ static float value_code(const struct sdpa *p, uint64_t seed, int64_t key_head, i
     return (float)((place % prime * factor + 1) % prime - prime / 2) / 64;
 }
 
-static int change_winners(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
-                          kg_error *ret_error)
+/* The query's winner; -1: it sees no key. */
+static int64_t winner_of(const struct keys *keys, const struct sdpa_winners *winners, uint64_t seed, int64_t key_head,
+                         int64_t row)
 {
-    const struct sdpa *p = problem;
-    const struct winners *winners = data;
+    const int64_t visible = keys_count(keys, key_head, row);
+    if (visible == 0)
+        return -1;
+    return keys_nth(keys, key_head, row, winners->winner(keys->p, seed, key_head, row, visible));
+}
+
+static void set_winners(const struct keys *keys, const struct sdpa_winners *winners, uint64_t seed, float size,
+                        const kg_tensor *tensors)
+{
+    const struct sdpa *p = keys->p;
     const struct signs signs = signs_of(p);
-    const float size = (float)eight_bits(winners->gap / (2 * sdpa_scale(p) * (double)signs.copies), ceil);
-    if (!(size <= 60000))
-        return kg_fail(ret_error, KG_EUNSUPPORTED, "%lld elements cannot set one of %lld keys apart", (long long)p->D,
-                       (long long)sdpa_kv_length(p));
-    int status = check_output(tensors, winners->coded_values ? 2 : 0, ret_error);
-    if (status)
-        return status;
 #pragma omp parallel for
     for (int64_t n = 0; n < key_heads(p); n++) {
         const uint64_t head_signs = draw(seed, n, 0);
         for (int64_t row = 0; row < query_rows_of_key_head(p); row++) {
-            const int64_t visible = sdpa_visible_keys(p, row % p->S);
-            if (visible > 0)
-                write_signs(&signs, head_signs, p->D, winners->winner(p, seed, n, row, visible), size,
-                            query_row(p, &tensors[SDPA_Q], n, row));
+            const int64_t key = winner_of(keys, winners, seed, n, row);
+            if (key >= 0)
+                write_signs(&signs, head_signs, p->D, key, size, query_row(p, &tensors[SDPA_Q], n, row));
         }
         for (int64_t j = 0; j < sdpa_kv_length(p); j++) {
             float *v = key_row(p, &tensors[SDPA_V], n, j);
@@ -271,25 +291,48 @@ static int change_winners(const void *data, const void *problem, uint64_t seed, 
                 v[d] = value_code(p, seed, n, j, d);
         }
     }
+}
+
+int sdpa_change_winners(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
+                        kg_error *ret_error)
+{
+    const struct sdpa *p = problem;
+    const struct sdpa_winners *winners = data;
+    const double gap = winners->gap + (winners->view ? winners->view->spread(p) : 0);
+    const float size = (float)eight_bits(gap / (2 * sdpa_scale(p) * (double)signs_of(p).copies), ceil);
+    struct keys keys;
+    if (!(size <= 60000))
+        return kg_fail(ret_error, KG_EUNSUPPORTED, "%lld elements cannot set one of %lld keys apart", (long long)p->D,
+                       (long long)sdpa_kv_length(p));
+    int status = check_output(tensors, winners->coded_values ? 2 : 0, ret_error);
+    if (!status)
+        status = keys_open(p, winners->view, &keys, ret_error);
+    if (status)
+        return status;
+    set_winners(&keys, winners, seed, size, tensors);
+    keys_close(&keys);
     return KG_OK;
 }
 
-static int answer_winners(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
-                          kg_error *ret_error)
+int sdpa_answer_winners(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
+                        kg_error *ret_error)
 {
     const struct sdpa *p = problem;
-    winner_fn *winner = ((const struct winners *)data)->winner;
-    (void)ret_error;
+    const struct sdpa_winners *winners = data;
+    struct keys keys;
+    int status = keys_open(p, winners->view, &keys, ret_error);
+    if (status)
+        return status;
 #pragma omp parallel for
     for (int64_t n = 0; n < key_heads(p); n++)
         for (int64_t row = 0; row < query_rows_of_key_head(p); row++) {
-            const int64_t visible = sdpa_visible_keys(p, row % p->S);
-            const int64_t key = visible > 0 ? winner(p, seed, n, row, visible) : 0;
-            const float *v = key_row(p, &tensors[SDPA_V], n, key);
+            const int64_t key = winner_of(&keys, winners, seed, n, row);
+            const float *v = key < 0 ? NULL : key_row(p, &tensors[SDPA_V], n, key);
             float *o = query_row(p, &tensors[SDPA_O], n, row);
             for (int64_t d = 0; d < p->D; d++)
-                o[d] = visible > 0 ? v[d] : 0;
+                o[d] = v ? v[d] : 0;
         }
+    keys_close(&keys);
     return KG_OK;
 }
 
@@ -305,7 +348,7 @@ static void repeat_keys(const struct sdpa *p, const kg_tensor *tensors, int64_t 
                    (size_t)p->D * sizeof(float));
 }
 
-static int change_ties(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
+int sdpa_change_ties(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
                        kg_error *ret_error)
 {
     (void)data, (void)seed, (void)ret_error;
@@ -315,15 +358,10 @@ static int change_ties(const void *data, const void *problem, uint64_t seed, con
 
 /* ---- values -------------------------------------------------------------------------------------------------- */
 
-struct constant {
-    float value;
-    bool equal_keys; /* weights are, too: their sum before it is normalised is their number */
-};
-
-static int change_constant(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
+int sdpa_change_constant(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
                            kg_error *ret_error)
 {
-    const struct constant *constant = data;
+    const struct sdpa_constant *constant = data;
     const struct sdpa *p = problem;
     const int64_t count = key_heads(p) * sdpa_kv_length(p) * p->D;
     int status = check_output(tensors, constant->value, ret_error);
@@ -337,29 +375,31 @@ static int change_constant(const void *data, const void *problem, uint64_t seed,
     return KG_OK;
 }
 
-static int answer_constant(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
-                           kg_error *ret_error)
+int sdpa_answer_constant(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
+                         kg_error *ret_error)
 {
     const struct sdpa *p = problem;
-    (void)seed, (void)ret_error;
+    const struct sdpa_constant *constant = data;
+    struct keys keys;
+    (void)seed;
+    int status = keys_open(p, constant->view, &keys, ret_error);
+    if (status)
+        return status;
 #pragma omp parallel for
     for (int64_t n = 0; n < key_heads(p); n++)
-        for (int64_t row = 0; row < query_rows_of_key_head(p); row++)
+        for (int64_t row = 0; row < query_rows_of_key_head(p); row++) {
+            const float value = keys_count(&keys, n, row) > 0 ? constant->value : 0;
             for (int64_t d = 0; d < p->D; d++)
-                query_row(p, &tensors[SDPA_O], n, row)[d] =
-                    sdpa_visible_keys(p, row % p->S) > 0 ? ((const struct constant *)data)->value : 0;
+                query_row(p, &tensors[SDPA_O], n, row)[d] = value;
+        }
+    keys_close(&keys);
     return KG_OK;
 }
 
-/* Each channel has a mean of its own sign, so that outputs are about as large as values. */
-struct range {
-    float mean, std;
-};
-
-static int change_range(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
+int sdpa_change_range(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
                         kg_error *ret_error)
 {
-    const struct range *range = data;
+    const struct sdpa_range *range = data;
     const struct sdpa *p = problem;
     const float factor = range->std / std_of(&tensors[SDPA_V]);
     int status = check_output(tensors, range->mean + 5 * range->std, ret_error);
@@ -382,7 +422,7 @@ static void multiply(float *values, int64_t count, float factor)
         values[i] *= factor;
 }
 
-static int change_k32(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
+int sdpa_change_k32(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
                       kg_error *ret_error)
 {
     (void)data, (void)problem, (void)seed, (void)ret_error;
@@ -397,7 +437,7 @@ static float head_scale(int64_t key_head, int64_t step, uint64_t seed)
     return ldexpf(key_head % 2 ? 1.99f : 1, exponent);
 }
 
-static int change_head_scales(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
+int sdpa_change_head_scales(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
                               kg_error *ret_error)
 {
     const struct sdpa *p = problem;
@@ -417,23 +457,45 @@ static int change_head_scales(const void *data, const void *problem, uint64_t se
 
 /* ---- keys that some queries do not see ----------------------------------------------------------------------- */
 
-/* Queries that see no more than this many keys keep their outputs; keys from here on change. */
-static int64_t kept_keys(const struct sdpa *p)
+/* Keys from here on change; queries that see none of them keep their outputs. */
+static int64_t kept_keys(const struct keys *keys)
 {
-    const int64_t kept = sdpa_visible_keys(p, p->S - 1) * 2 / 3;
+    const struct sdpa *p = keys->p;
+    const int64_t seen = keys->view ? sdpa_kv_length(p) : sdpa_visible_keys(p, p->S - 1), kept = seen * 2 / 3;
     return kept % 16 == 0 ? kept + 1 : kept;
 }
 
-static int change_hidden(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
-                         kg_error *ret_error)
+static bool keeps_output(const struct keys *keys, int64_t key_head, int64_t row)
+{
+    const int64_t visible = keys_count(keys, key_head, row);
+    return visible == 0 || keys_nth(keys, key_head, row, visible - 1) < kept_keys(keys);
+}
+
+static bool any_keeps_output(const struct keys *keys)
+{
+    bool any = false;
+    for (int64_t row = 0; row < keys->p->S && !any; row++)
+        any = keeps_output(keys, 0, row);
+    return any;
+}
+
+int sdpa_change_hidden(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
+                       kg_error *ret_error)
 {
     const struct sdpa *p = problem;
-    const int64_t kept = kept_keys(p), Skv = sdpa_kv_length(p);
-    (void)data, (void)seed;
-    if (sdpa_visible_keys(p, 0) > kept || kept >= Skv)
-        return kg_fail(ret_error, KG_EUNSUPPORTED, "no query has hidden keys");
+    const int64_t Skv = sdpa_kv_length(p);
+    struct keys keys;
+    (void)seed;
     if (p->dtype == KG_E4M3 || coded_output(tensors))
         return kg_fail(ret_error, KG_EUNSUPPORTED, "scales of 8-bit codes span hidden keys");
+    int status = keys_open(p, ((const struct sdpa_hidden *)data)->view, &keys, ret_error);
+    if (status)
+        return status;
+    const int64_t kept = kept_keys(&keys);
+    const bool any = kept < Skv && any_keeps_output(&keys);
+    keys_close(&keys);
+    if (!any)
+        return kg_fail(ret_error, KG_EUNSUPPORTED, "no query has hidden keys");
     for (int64_t n = 0; n < key_heads(p); n++) {
         multiply(key_row(p, &tensors[SDPA_K], n, kept), (Skv - kept) * p->D, 50);
         for (int64_t i = 0; i < (Skv - kept) * p->D; i++)
@@ -442,53 +504,24 @@ static int change_hidden(const void *data, const void *problem, uint64_t seed, c
     return KG_OK;
 }
 
-static int same_hidden(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
-                       kg_error *ret_error)
+int sdpa_same_hidden(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
+                     kg_error *ret_error)
 {
     const struct sdpa *p = problem;
-    (void)data, (void)seed, (void)ret_error;
+    struct keys keys;
+    (void)seed;
+    int status = keys_open(p, ((const struct sdpa_hidden *)data)->view, &keys, ret_error);
+    if (status)
+        return status;
 #pragma omp parallel for
     for (int64_t n = 0; n < key_heads(p); n++)
-        for (int64_t row = 0; row < query_rows_of_key_head(p); row++)
-            for (int64_t d = 0; d < p->D && sdpa_visible_keys(p, row % p->S) <= kept_keys(p); d++)
+        for (int64_t row = 0; row < query_rows_of_key_head(p); row++) {
+            const bool keeps = keeps_output(&keys, n, row);
+            for (int64_t d = 0; d < p->D && keeps; d++)
                 query_row(p, &tensors[SDPA_O], n, row)[d] = 1;
+        }
+    keys_close(&keys);
     return KG_OK;
 }
 
-/* ---- the table ----------------------------------------------------------------------------------------------- */
-
-/* clang-format off */
-#define DATA(type, ...) .data = &(const struct type){ __VA_ARGS__ }
-#define LEVELS(level, noise) DATA(levels, level, noise), .change = change_levels
-#define WINNERS(winner, gap, coded) DATA(winners, winner, gap, coded), .change = change_winners, .answer = answer_winners
-#define CONSTANT(value, equal) DATA(constant, value, equal), .change = change_constant, .answer = answer_constant
-#define RANGE(mean, std) DATA(range, mean, std), .change = change_range
-/* clang-format on */
-
-const kg_regime sdpa_regimes[] = {
-    { .name = "low", .help = "all logits near -120", LEVELS(below, 1) },
-    { .name = "lowest", .help = "all products of Q and K near -60000", LEVELS(far_below, 1) },
-    { .name = "bottom", .help = "all logits near -60000", LEVELS(bottom, 1) },
-    { .name = "high", .help = "all logits near 120", LEVELS(above, 1) },
-    { .name = "rising", .help = "maxima of tiles of keys rise by 2^7 to 2^20", LEVELS(step_up, 0.5f) },
-    { .name = "falling", .help = "maxima of tiles of keys fall, past 2^128 in all", LEVELS(step_down, 1) },
-    { .name = "sink",
-      .help = "the first key's logits are larger by 10, its values small",
-      DATA(levels, first_key, 1),
-      .change = change_sink },
-    { .name = "winner", .help = "one key has all weight, in turn at each tile's edges", WINNERS(edge, 200, false) },
-    { .name = "coded", .help = "one key has all weight; values are codes of their place", WINNERS(any_key, 32, true) },
-    { .name = "ties", .help = "five different keys, over and over", .change = change_ties },
-    { .name = "k32", .help = "K is 32 times normal", .change = change_k32 },
-    { .name = "ones", .help = "V = 1", CONSTANT(1, false) },
-    { .name = "sixty_four", .help = "V = 64, all keys equal", CONSTANT(64, true) },
-    { .name = "huge_v", .help = "V near 25000 and -25000, by channel", RANGE(25000, 5000) },
-    { .name = "tiny_v", .help = "V near 2^-17 and -2^-17, subnormal in FP16", RANGE(0x1p-17f, 0x1p-19f) },
-    { .name = "head_scales",
-      .help = "Q, K and V of a head differ by powers of two and 1.99",
-      .change = change_head_scales },
-    { .name = "hidden",
-      .help = "keys change where the first queries do not see them",
-      .change = change_hidden,
-      .same = same_hidden },
-};
+const kg_regime sdpa_regimes[SDPA_REGIMES] = { SDPA_REGIME_ROWS(NULL) };

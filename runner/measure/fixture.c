@@ -12,10 +12,17 @@ static int describe(const struct kg_case *of, kg_tensor tensors[KG_MAX_TENSORS],
     const kg_op *op = of->suite->op;
     if (kg_problem_tensors(op, of->problem, tensors, ret_count))
         return kg_fail(ret_error, KG_EINVAL, "op %s cannot describe its tensors", op->name);
-    for (int i = 0; i < *ret_count; i++)
-        if (tensors[i].dtype < KG_F32 || tensors[i].dtype > (tensors[i].role == KG_OUTPUT ? KG_E4M3 : KG_BF16))
-            return kg_fail(ret_error, KG_EINVAL, "op %s: tensor %s must be f32, f16 or bf16; an output also e4m3",
-                           op->name, tensors[i].name);
+    for (int i = 0; i < *ret_count; i++) {
+        const kg_tensor *t = &tensors[i];
+        if (t->given && (t->role != KG_INPUT || !op->give))
+            return kg_fail(ret_error, KG_EINVAL, "op %s: tensor %s is given, but no input, or nothing gives it",
+                           op->name, t->name);
+        if (!(t->given && t->dtype == KG_I32) &&
+            (t->dtype < KG_F32 || t->dtype > (t->role == KG_OUTPUT ? KG_E4M3 : KG_BF16)))
+            return kg_fail(ret_error, KG_EINVAL,
+                           "op %s: tensor %s must be f32, f16 or bf16; an output also e4m3, a given input i32",
+                           op->name, t->name);
+    }
     return KG_OK;
 }
 
@@ -77,7 +84,7 @@ bool kg_fixture_serves(const struct kg_fixture *fixture, const struct kg_case *o
 
 static bool same_tensor(const kg_tensor *a, const kg_tensor *b)
 {
-    bool same = a->role == b->role && a->dtype == b->dtype && a->rank == b->rank;
+    bool same = a->role == b->role && a->given == b->given && a->dtype == b->dtype && a->rank == b->rank;
     for (int i = 0; i < a->rank && same; i++)
         same = a->dims[i] == b->dims[i];
     if (same && a->role == KG_OUTPUT)

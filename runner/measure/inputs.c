@@ -13,6 +13,8 @@ static float element_of(const kg_tensor *tensor, const void *data, int64_t i)
 {
     if (tensor->dtype == KG_F32)
         return ((const float *)data)[i];
+    if (tensor->dtype == KG_I32)
+        return (float)((const int32_t *)data)[i];
     if (tensor->dtype == KG_E4M3)
         return kg_float_from_e4m3(((const uint8_t *)data)[i]);
     const uint16_t half = ((const uint16_t *)data)[i];
@@ -55,13 +57,17 @@ int kg_tensor_read(kg_context *context, const kg_tensor *tensor, float *ret_valu
 
 /* ---- tensors in host memory ---- */
 
-static int add_room(struct kg_host_tensors *host, const kg_tensor *tensor, kg_error *ret_error)
+static int add_room(kg_tensor *ret_own, const kg_tensor *tensor, kg_error *ret_error)
 {
-    kg_tensor *own = &host->items[host->count++];
-    *own = *tensor;
-    own->dtype = KG_F32;
-    own->data = malloc((size_t)kg_tensor_count(own) * sizeof(float));
-    return own->data ? KG_OK : kg_fail(ret_error, KG_ENOMEM, "no host memory for tensor %s", tensor->name);
+    *ret_own = *tensor;
+    ret_own->dtype = KG_F32;
+    ret_own->data = malloc((size_t)kg_tensor_count(tensor) * sizeof(float));
+    return ret_own->data ? KG_OK : kg_fail(ret_error, KG_ENOMEM, "no host memory for tensor %s", tensor->name);
+}
+
+static bool is_drawn(const kg_tensor *tensor)
+{
+    return tensor->role == KG_INPUT && !tensor->given;
 }
 
 int kg_host_tensors_new(const struct kg_buffers *buffers, float outputs, struct kg_host_tensors *ret_tensors,
@@ -70,7 +76,7 @@ int kg_host_tensors_new(const struct kg_buffers *buffers, float outputs, struct 
     struct kg_host_tensors host = { 0 };
     int status = KG_OK;
     for (int i = 0; i < buffers->count && !status; i++) {
-        status = add_room(&host, &buffers->tensors[i], ret_error);
+        status = add_room(&host.items[host.count++], &buffers->tensors[i], ret_error);
         if (status)
             break;
         float *values = host.items[i].data;
@@ -106,38 +112,73 @@ static void draw_normal(const kg_tensor *tensor, uint64_t seed, uint32_t ordinal
         values[i] = kg_random_value(key, (uint64_t)i, scale);
 }
 
-static int put_input(const struct kg_buffers *buffers, int i, const float *values, kg_error *ret_error)
+static int put_input(const struct kg_buffers *buffers, int i, const void *data, kg_error *ret_error)
+{
+    const kg_tensor *tensor = &buffers->tensors[i];
+    return buffers->context->ops->copy_from_host(buffers->context, tensor->data, data, kg_tensor_bytes(tensor),
+                                                 ret_error);
+}
+
+static int put_values(const struct kg_buffers *buffers, int i, const float *values, kg_error *ret_error)
 {
     const kg_tensor *tensor = &buffers->tensors[i];
     void *data = malloc(kg_tensor_bytes(tensor));
     if (!data)
         return kg_fail(ret_error, KG_ENOMEM, "no host memory for tensor %s", tensor->name);
     round_to(tensor->dtype, values, kg_tensor_count(tensor), data);
-    int status =
-        buffers->context->ops->copy_from_host(buffers->context, tensor->data, data, kg_tensor_bytes(tensor), ret_error);
+    int status = put_input(buffers, i, data, ret_error);
     free(data);
     return status;
 }
 
-static int draw_changed(const struct kg_case *of, const struct kg_buffers *buffers, kg_error *ret_error)
+/* The tensors of a call without data: what is drawn or given here gets its own. */
+static struct kg_host_tensors without_data(const struct kg_buffers *buffers)
 {
-    struct kg_host_tensors host = { 0 };
-    int status = KG_OK;
-    for (int i = 0; i < buffers->count && !status; i++) {
+    struct kg_host_tensors host = { .count = buffers->count };
+    for (int i = 0; i < buffers->count; i++) {
         host.items[i] = buffers->tensors[i];
         host.items[i].data = NULL;
-        host.count = i + 1;
-        if (host.items[i].role != KG_INPUT)
+    }
+    return host;
+}
+
+static int draw_changed(const struct kg_case *of, const struct kg_buffers *buffers, kg_error *ret_error)
+{
+    struct kg_host_tensors host = without_data(buffers);
+    int status = KG_OK;
+    for (int i = 0; i < buffers->count && !status; i++) {
+        if (!is_drawn(&host.items[i]))
             continue;
-        host.count = i;
-        status = add_room(&host, &buffers->tensors[i], ret_error);
+        status = add_room(&host.items[i], &buffers->tensors[i], ret_error);
         if (!status)
             draw_normal(&host.items[i], of->seed, (uint32_t)i);
     }
     if (!status)
         status = of->regime->change(of->regime->data, of->problem, of->seed, host.items, ret_error);
     for (int i = 0; i < buffers->count && !status; i++)
-        if (host.items[i].role == KG_INPUT)
+        if (is_drawn(&host.items[i]))
+            status = put_values(buffers, i, host.items[i].data, ret_error);
+    kg_host_tensors_done(&host);
+    return status;
+}
+
+static int give(const struct kg_case *of, const struct kg_buffers *buffers, kg_error *ret_error)
+{
+    const kg_op *op = of->suite->op;
+    struct kg_host_tensors host = without_data(buffers);
+    int n_given = 0, status = KG_OK;
+    for (int i = 0; i < buffers->count && !status; i++) {
+        if (!host.items[i].given)
+            continue;
+        n_given++;
+        host.items[i].data = calloc(1, kg_tensor_bytes(&host.items[i]));
+        if (!host.items[i].data)
+            status = kg_fail(ret_error, KG_ENOMEM, "no host memory for tensor %s", host.items[i].name);
+    }
+    if (!status && n_given)
+        status = op->give(of->problem, host.items, ret_error);
+    for (int i = 0; i < buffers->count && !status; i++)
+        if (host.items[i].given)
             status = put_input(buffers, i, host.items[i].data, ret_error);
     kg_host_tensors_done(&host);
     return status;
@@ -146,11 +187,11 @@ static int draw_changed(const struct kg_case *of, const struct kg_buffers *buffe
 int kg_inputs_draw(const struct kg_case *of, const struct kg_buffers *buffers, kg_error *ret_error)
 {
     kg_context *context = buffers->context;
-    int status = KG_OK;
-    if (of->regime && of->regime->change)
+    int status = give(of, buffers, ret_error);
+    if (!status && of->regime && of->regime->change)
         return draw_changed(of, buffers, ret_error);
     for (int i = 0; i < buffers->count && !status; i++)
-        if (buffers->tensors[i].role == KG_INPUT)
+        if (is_drawn(&buffers->tensors[i]))
             status = context->ops->fill(context, &buffers->tensors[i], of->seed, (uint32_t)i, ret_error);
     return status;
 }

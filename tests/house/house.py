@@ -36,13 +36,14 @@ ROOMS = [
 FAMILIES = {
     "kernels/op": [],
     "kernels/cpu": ["kernels/op"],
+    "kernels/flex": ["kernels/op", "kernels/cpu"],
     "kernels/math": ["kernels/op"],
     "kernels/fused": ["kernels/op"],
     "kernels/fp8": ["kernels/op"],
     "kernels/cudnn": ["kernels/op", "kernels/fp8"],  # cuDNN's FP8 takes the encoder
     "kernels/pathology": ["kernels/op"],
     "kernels/classes": [],
-    "suites": ["kernels/op", "kernels/classes"],
+    "suites": ["kernels/op", "kernels/flex", "kernels/classes"],
     "examples": [],
 }
 PUBLIC = "include"  # every room sees it; it sees none, not even itself

@@ -341,7 +341,7 @@ static void fixtures_are_made_of_the_seed(void **state)
     assert_string_equal(error.text, "op both cannot describe its tensors");
     bad = case_of(&coded, 3); /* nothing fills codes */
     assert_int_equal(kg_fixture_new(context, &bad, &d, &error), KG_EINVAL);
-    assert_string_equal(error.text, "op both: tensor z must be f32, f16 or bf16; an output also e4m3");
+    assert_string_equal(error.text, "op both: tensor z must be f32, f16 or bf16; an output also e4m3, a given input i32");
     of = case_of(&codes_out, 3);
     assert_int_equal(kg_fixture_new(context, &of, &d, &error), KG_OK);
     kg_fixture_done(&a);

@@ -1,0 +1,12 @@
+/* alibi.h -- a penalty on the distance, steeper by head. Press et al., Train Short, Test Long, 2022. */
+#ifndef FLEX_ALIBI_H
+#define FLEX_ALIBI_H
+
+#include "flex/modifier.h"
+
+FLEX_SCORE(alibi)
+{
+    return score - aux->slopes[h] * (real)flex_distance(q, k);
+}
+
+#endif

@@ -1,0 +1,12 @@
+/* cap.h -- a soft cap: scores beyond it level off. Gemma Team, Gemma 2, 2024. */
+#ifndef FLEX_CAP_H
+#define FLEX_CAP_H
+
+#include "flex/modifier.h"
+
+FLEX_SCORE(cap)
+{
+    return aux->softcap * flex_tanh(score / aux->softcap);
+}
+
+#endif

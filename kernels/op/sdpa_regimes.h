@@ -1,0 +1,101 @@
+/* sdpa_regimes.h -- regimes of attention for ops that have a struct sdpa within: a table of rows over one op's view of
+ * which keys a query sees. */
+#ifndef SDPA_REGIMES_H
+#define SDPA_REGIMES_H
+
+#include "op/sdpa.h"
+
+/* What an op says of its mask. Keys are numbered by their place among those that the query sees; `head` is one of
+ * [B * H]. */
+struct sdpa_view {
+    int (*open)(const void *problem, void **ret_of, kg_error *ret_error);
+    void (*close)(void *of);
+    int64_t (*count)(const void *of, int64_t head, int64_t i);
+    int64_t (*nth)(const void *of, int64_t head, int64_t i, int64_t n);
+    double (*spread)(const void *problem); /* how far apart modifiers may bring equal scores; INFINITY: they level them */
+};
+
+/* ---- data of regimes; `view` NULL: the mask of the struct sdpa ---- */
+
+/* The common part of a key's logits, after the scale; `width` is a number of keys that differs by key head. */
+typedef double sdpa_level_fn(const struct sdpa *p, int64_t width, int64_t key);
+
+struct sdpa_levels {
+    sdpa_level_fn *level;
+    float noise; /* factor on the rest of the logits */
+};
+
+/* Which of the `visible` keys takes all weight, for a query; `row` counts queries of the key head. */
+typedef int64_t sdpa_winner_fn(const struct sdpa *p, uint64_t seed, int64_t key_head, int64_t row, int64_t visible);
+
+struct sdpa_winners {
+    const struct sdpa_view *view;
+    sdpa_winner_fn *winner;
+    double gap; /* of its logit over any other, at least */
+    bool coded_values;
+};
+
+struct sdpa_constant {
+    const struct sdpa_view *view;
+    float value;
+    bool equal_keys; /* weights are, too: their sum before it is normalised is their number */
+};
+
+/* Each channel has a mean of its own sign, so that outputs are about as large as values. */
+struct sdpa_range {
+    float mean, std;
+};
+
+struct sdpa_hidden {
+    const struct sdpa_view *view;
+};
+
+/* ---- functions of regimes ---- */
+
+sdpa_level_fn sdpa_level_below, sdpa_level_far_below, sdpa_level_bottom, sdpa_level_above, sdpa_level_step_up,
+    sdpa_level_step_down, sdpa_level_first_key;
+sdpa_winner_fn sdpa_winner_edge, sdpa_winner_any;
+
+typedef int sdpa_regime_fn(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
+                           kg_error *ret_error);
+sdpa_regime_fn sdpa_change_levels, sdpa_change_sink, sdpa_change_winners, sdpa_change_ties, sdpa_change_constant,
+    sdpa_change_range, sdpa_change_k32, sdpa_change_head_scales, sdpa_change_hidden;
+sdpa_regime_fn sdpa_answer_winners, sdpa_answer_constant, sdpa_same_hidden;
+
+/* ---- the table ---- */
+
+/* clang-format off */
+#define SDPA_DATA(type, ...) .data = &(const struct type){ __VA_ARGS__ }
+#define SDPA_LEVELS(level, noise) SDPA_DATA(sdpa_levels, sdpa_level_##level, noise), .change = sdpa_change_levels
+#define SDPA_WINNERS(...)                                                                                              \
+    SDPA_DATA(sdpa_winners, __VA_ARGS__), .change = sdpa_change_winners, .answer = sdpa_answer_winners
+#define SDPA_CONSTANT(...)                                                                                             \
+    SDPA_DATA(sdpa_constant, __VA_ARGS__), .change = sdpa_change_constant, .answer = sdpa_answer_constant
+#define SDPA_RANGE(mean, std) SDPA_DATA(sdpa_range, mean, std), .change = sdpa_change_range
+
+#define SDPA_REGIME_ROWS(view)                                                                                         \
+    { .name = "low", .help = "all logits near -120", SDPA_LEVELS(below, 1) },                                          \
+    { .name = "lowest", .help = "all products of Q and K near -60000", SDPA_LEVELS(far_below, 1) },                    \
+    { .name = "bottom", .help = "all logits near -60000", SDPA_LEVELS(bottom, 1) },                                    \
+    { .name = "high", .help = "all logits near 120", SDPA_LEVELS(above, 1) },                                          \
+    { .name = "rising", .help = "maxima of tiles of keys rise by 2^7 to 2^20", SDPA_LEVELS(step_up, 0.5f) },           \
+    { .name = "falling", .help = "maxima of tiles of keys fall, past 2^128 in all", SDPA_LEVELS(step_down, 1) },       \
+    { .name = "sink", .help = "the first key's logits are larger by 10, its values small",                             \
+      SDPA_DATA(sdpa_levels, sdpa_level_first_key, 1), .change = sdpa_change_sink },                                   \
+    { .name = "winner", .help = "one key has all weight, in turn at each tile's edges",                                \
+      SDPA_WINNERS(view, sdpa_winner_edge, 200, false) },                                                              \
+    { .name = "coded", .help = "one key has all weight; values are codes of their place",                              \
+      SDPA_WINNERS(view, sdpa_winner_any, 32, true) },                                                                 \
+    { .name = "ties", .help = "five different keys, over and over", .change = sdpa_change_ties },                      \
+    { .name = "k32", .help = "K is 32 times normal", .change = sdpa_change_k32 },                                      \
+    { .name = "ones", .help = "V = 1", SDPA_CONSTANT(view, 1, false) },                                                \
+    { .name = "sixty_four", .help = "V = 64, all keys equal", SDPA_CONSTANT(view, 64, true) },                         \
+    { .name = "huge_v", .help = "V near 25000 and -25000, by channel", SDPA_RANGE(25000, 5000) },                      \
+    { .name = "tiny_v", .help = "V near 2^-17 and -2^-17, subnormal in FP16", SDPA_RANGE(0x1p-17f, 0x1p-19f) },        \
+    { .name = "head_scales", .help = "Q, K and V of a head differ by powers of two and 1.99",                          \
+      .change = sdpa_change_head_scales },                                                                             \
+    { .name = "hidden", .help = "keys change where some queries do not see them",                                      \
+      SDPA_DATA(sdpa_hidden, view), .change = sdpa_change_hidden, .same = sdpa_same_hidden }
+/* clang-format on */
+
+#endif

@@ -1,0 +1,135 @@
+/* test_given.c -- inputs that an op gives: the same for all seeds and regimes, and refused where nothing gives them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "measure/fixture.h"
+#include "measure/inputs.h"
+#include "plan/regime.h"
+
+enum { COUNT = 300 };
+
+struct problem {
+    const char *name;
+    enum kg_role role;
+    enum kg_dtype dtype;
+};
+
+static const struct problem good = { "good", KG_INPUT, KG_I32 }, output = { "output", KG_OUTPUT, KG_F32 },
+                            codes = { "codes", KG_INPUT, KG_E4M3 };
+static kg_context *context;
+
+static int tensors(const void *problem, kg_tensor ret_tensors[KG_MAX_TENSORS], int *ret_count)
+{
+    const struct problem *p = problem;
+    ret_tensors[0] = (kg_tensor){ .name = "x", .dtype = KG_F16, .role = KG_INPUT, .rank = 1, .dims = { COUNT } };
+    ret_tensors[1] =
+        (kg_tensor){ .name = "i", .dtype = p->dtype, .role = p->role, .rank = 1, .dims = { COUNT }, .given = 1 };
+    ret_tensors[2] = (kg_tensor){ .name = "y", .dtype = KG_F32, .role = KG_OUTPUT, .rank = 1, .dims = { COUNT } };
+    *ret_count = 3;
+    return KG_OK;
+}
+
+/* x[COUNT - 1 - i]: from the end. */
+static int give(const void *problem, const kg_tensor *call, kg_error *ret_error)
+{
+    (void)problem;
+    if (call[0].data || call[2].data || call[1].dtype != KG_I32)
+        return kg_fail(ret_error, KG_EINVAL, "not what is given");
+    for (int32_t i = 0; i < COUNT; i++)
+        ((int32_t *)call[1].data)[i] = COUNT - 1 - i;
+    return KG_OK;
+}
+
+static kg_op op = { .name = "gather", .tensors = tensors, .give = give };
+static const kg_suite suite = { .name = "s", .op = &op };
+
+static struct kg_fixture made(const struct problem *problem, uint64_t seed, const char *regime)
+{
+    const struct kg_case of = { .suite = &suite,
+                                .problem = problem,
+                                .shape = problem->name,
+                                .seed = seed,
+                                .regime = regime ? kg_regime_find(&op, regime) : NULL,
+                                .kind = KG_CPU };
+    struct kg_fixture fixture = { 0 };
+    kg_error error = { 0 };
+    assert_int_equal(kg_fixture_new(context, &of, &fixture, &error), KG_OK);
+    return fixture;
+}
+
+static void given_inputs_are_the_ops(void **state)
+{
+    static const char *const regimes[] = { NULL, NULL, "constant", "outliers" };
+    uint16_t first[COUNT] = { 0 };
+    (void)state;
+    for (uint64_t i = 0; i < 4; i++) {
+        struct kg_fixture fixture = made(&good, i < 2 ? i : 0, regimes[i]);
+        const int32_t *indices = fixture.buffers.tensors[1].data;
+        for (int32_t k = 0; k < COUNT; k++)
+            assert_int_equal(indices[k], COUNT - 1 - k);
+        if (i == 0)
+            memcpy(first, fixture.buffers.tensors[0].data, sizeof first);
+        else
+            assert_memory_not_equal(fixture.buffers.tensors[0].data, first, sizeof first);
+        kg_fixture_done(&fixture);
+    }
+}
+
+/* As functions of regimes read them. */
+static void indices_are_read_as_numbers(void **state)
+{
+    struct kg_fixture fixture = made(&good, 0, NULL);
+    float values[COUNT];
+    kg_error error = { 0 };
+    (void)state;
+    assert_int_equal(kg_tensor_read(context, &fixture.buffers.tensors[1], values, &error), KG_OK);
+    assert_true(values[0] == COUNT - 1 && values[COUNT - 1] == 0);
+    kg_fixture_done(&fixture);
+}
+
+static void what_nothing_gives_is_refused(void **state)
+{
+    const struct kg_case of = { .suite = &suite, .problem = &good, .shape = "good", .kind = KG_CPU };
+    const struct kg_case of_output = { .suite = &suite, .problem = &output, .shape = "output", .kind = KG_CPU };
+    const struct kg_case of_codes = { .suite = &suite, .problem = &codes, .shape = "codes", .kind = KG_CPU };
+    const char *text = "op gather: tensor i is given, but no input, or nothing gives it";
+    struct kg_fixture fixture = { 0 };
+    kg_error error = { 0 };
+    (void)state;
+    assert_int_equal(kg_fixture_new(context, &of_output, &fixture, &error), KG_EINVAL);
+    assert_string_equal(error.text, text);
+    op.give = NULL;
+    assert_int_equal(kg_fixture_new(context, &of, &fixture, &error), KG_EINVAL);
+    assert_string_equal(error.text, text);
+    op.give = give;
+    assert_int_equal(kg_fixture_new(context, &of_codes, &fixture, &error), KG_EINVAL);
+}
+
+static int open_device(void **state)
+{
+    kg_error error = { 0 };
+    (void)state;
+    return kg_device_open(KG_CPU, 0, &context, &error);
+}
+
+static int close_device(void **state)
+{
+    (void)state;
+    context->ops->close(context);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(given_inputs_are_the_ops),
+        cmocka_unit_test(indices_are_read_as_numbers),
+        cmocka_unit_test(what_nothing_gives_is_refused),
+    };
+    return cmocka_run_group_tests(tests, open_device, close_device);
+}
