@@ -16,6 +16,22 @@ const char *kg_verdict_name(enum kg_verdict verdict)
     return (unsigned)verdict < KG_VERDICTS ? names[verdict] : "?";
 }
 
+const char *kg_phase_name(enum kg_phase phase)
+{
+    static const char *const names[] = {
+        [KG_NOT_RUN] = "start",
+        [KG_PREPARE] = "prepare",
+        [KG_BASELINE_PREPARE] = "the baseline's prepare",
+        [KG_BASELINE_LAUNCH] = "the baseline's launch",
+        [KG_CORRECTNESS] = "correctness",
+        [KG_REFERENCE] = "the reference",
+        [KG_REPEATING] = "the repeated launches",
+        [KG_TIMING] = "timing",
+        [KG_DONE] = "end",
+    };
+    return names[phase];
+}
+
 bool kg_case_has_scale(const struct kg_case *of)
 {
     const kg_op *op = of->suite->op;

@@ -42,6 +42,8 @@ enum kg_phase {
     KG_DONE
 };
 
+const char *kg_phase_name(enum kg_phase phase); /* "prepare", "the baseline's launch", … */
+
 /* What became of a case before judging. */
 enum kg_outcome {
     KG_RAN,      /* correctness was compared, and it may have been timed */

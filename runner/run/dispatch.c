@@ -8,18 +8,6 @@
 #include "run/process.h"
 #include "worker/wire.h"
 
-static const char *const phase_names[] = {
-    [KG_NOT_RUN] = "start",
-    [KG_PREPARE] = "prepare",
-    [KG_BASELINE_PREPARE] = "the baseline's prepare",
-    [KG_BASELINE_LAUNCH] = "the baseline's launch",
-    [KG_CORRECTNESS] = "correctness",
-    [KG_REFERENCE] = "the reference",
-    [KG_REPEATING] = "the repeated launches",
-    [KG_TIMING] = "timing",
-    [KG_DONE] = "end",
-};
-
 struct dispatch {
     const struct kg_job *job;
     const struct kg_dispatch_options *options;
@@ -51,7 +39,7 @@ static void blame(struct dispatch *p, size_t place, const char *what)
     struct kg_result *result = &p->results[one->index];
     result->outcome = KG_BROKEN;
     result->baseline_broken = is_of_baseline(p, one, result->phase);
-    snprintf(result->note, sizeof result->note, "%s during %s", what, phase_names[result->phase]);
+    snprintf(result->note, sizeof result->note, "%s during %s", what, kg_phase_name(result->phase));
     end_case(p, place);
 }
 

@@ -11,6 +11,7 @@
 #include "measure/repeat.h"
 #include "measure/timed_output.h"
 #include "worker/identity.h"
+#include "worker/phase.h"
 #include "worker/two_builds.h"
 #include "worker/wire.h"
 
@@ -113,11 +114,11 @@ static int launch_checked(struct kg_worker *w, struct kg_prepared *prepared, uin
 static int compute_reference(struct kg_worker *w, const struct kg_job_case *one, struct kg_fixture *fixture,
                              enum kg_phase next, kg_error *ret_error)
 {
-    kg_wire_begin(w->out, one->index, KG_REFERENCE);
+    kg_phase_begin(w, one, KG_REFERENCE);
     int status = kg_note_refusal(w, KG_REFUSED_BY_FIXTURE, kg_fixture_reference(fixture, ret_error));
     if (status && status != KG_EUNSUPPORTED && w->baseline.root && !one->is_new)
         return kg_blame_baseline(w, status, ret_error);
-    kg_wire_begin(w->out, one->index, next);
+    kg_phase_begin(w, one, next);
     return status;
 }
 
@@ -157,21 +158,21 @@ static int check(struct kg_worker *w, const struct kg_job_case *one, struct kg_p
 /* ---- --repeat ---- */
 
 struct repeating {
-    FILE *out;
-    size_t index;
+    struct kg_worker *worker;
+    const struct kg_job_case *one;
 };
 
 static void tell_repeating(void *repeating)
 {
     const struct repeating *r = repeating;
-    kg_wire_begin(r->out, r->index, KG_REPEATING);
+    kg_phase_begin(r->worker, r->one, KG_REPEATING);
 }
 
 /* Of an output that was right. */
 static int repeat(struct kg_worker *w, const struct kg_job_case *one, struct kg_prepared *prepared, uint64_t digest,
                   bool *ret_right, kg_error *ret_error)
 {
-    struct repeating repeating = { w->out, one->index };
+    struct repeating repeating = { w, one };
     const struct kg_repeat asked = { .fixture = &w->fixture,
                                      .prepared = prepared,
                                      .launches = w->job->repeat,
@@ -256,7 +257,7 @@ static int time_case(struct kg_worker *w, struct kg_arms *arms, uint64_t digest,
 {
     const struct kg_job_case *one = arms->one;
     struct kg_block block = { 0 };
-    kg_wire_begin(w->out, one->index, KG_TIMING);
+    kg_phase_begin(w, one, KG_TIMING);
     int status = w->ready.is_new ? KG_OK : prepare_arms(w, arms, ret_error);
     if (!status)
         status = inspect(w, arms, ret_error);
@@ -282,17 +283,18 @@ static int time_case(struct kg_worker *w, struct kg_arms *arms, uint64_t digest,
 static void judge_gates(struct kg_worker *w, const struct kg_job_case *one)
 {
     kg_error error = { 0 };
-    kg_wire_begin(w->out, one->index, KG_PREPARE);
+    kg_phase_begin(w, one, KG_PREPARE);
     int status = use_fixture(w, &w->fixture, &one->of, &error);
     if (!status) {
         kg_fixture_set_arithmetic(&w->fixture, arithmetic_of(one, one->of.backend->name));
+        kg_phase_begin(w, one, KG_CORRECTNESS);
         status = compute_reference(w, one, &w->fixture, KG_CORRECTNESS, &error);
     }
     if (!status)
         status = tell_strength(w, one, &error);
     if (status)
         kg_wire_note(w->out, status == KG_EUNSUPPORTED ? KG_MESSAGE_SKIP : KG_MESSAGE_BROKEN, one->index, error.text);
-    kg_wire_end(w->out, one->index);
+    kg_phase_end(w, one);
     if (status == KG_EDEVICE && w->context->device.kind == KG_CUDA)
         _exit(0); /* cleaning up in a lost context may hang */
 }
@@ -306,7 +308,7 @@ static void judge_kernel(struct kg_worker *w, const struct kg_job_case *one)
     enum kg_message_type type;
     w->ready = (struct kg_result){ .of = one->of };
     w->refusal = KG_REFUSED_BY_NOBODY;
-    kg_wire_begin(w->out, one->index, KG_PREPARE);
+    kg_phase_begin(w, one, KG_PREPARE);
     int status = prepare(w, &arms, one, &error);
     if (!status) {
         snprintf(w->ready.identity, sizeof w->ready.identity, "%s", arms.prepared[KG_ARM_CASE].identity.text);
@@ -314,7 +316,7 @@ static void judge_kernel(struct kg_worker *w, const struct kg_job_case *one)
         status = kg_launch_both(w, &arms, &error);
     }
     if (!status) {
-        kg_wire_begin(w->out, one->index, KG_CORRECTNESS);
+        kg_phase_begin(w, one, KG_CORRECTNESS);
         status = check(w, one, &arms.prepared[KG_ARM_CASE], &right, &digest, &error);
     }
     if (!status && right && one->check && w->job->repeat)
@@ -330,7 +332,7 @@ static void judge_kernel(struct kg_worker *w, const struct kg_job_case *one)
         status = kg_find_fault(w, &arms, status, &type, &error);
         kg_wire_note(w->out, type, one->index, error.text);
     }
-    kg_wire_end(w->out, one->index);
+    kg_phase_end(w, one);
     if (status == KG_EDEVICE && w->context->device.kind == KG_CUDA)
         _exit(0); /* cleaning up in a lost context may hang */
     kg_arms_done(&arms);

@@ -16,6 +16,7 @@ struct kg_worker {
     struct kg_fixture fixture, other; /* other: the same problem with other inputs */
     struct kg_result ready;           /* what a READY message tells of the case at hand */
     enum kg_refusal refusal;          /* before its output was checked */
+    enum kg_phase phase, part;        /* whose ranges are open, worker/phase.h; KG_NOT_RUN: none */
 };
 
 /* Tells what became of it in messages. Ends the process after a device error on a GPU. */

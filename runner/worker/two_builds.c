@@ -6,7 +6,7 @@
 
 #include "base/random.h"
 #include "worker/identity.h"
-#include "worker/wire.h"
+#include "worker/phase.h"
 
 static void say_whose(const char *whose, kg_error *error)
 {
@@ -50,7 +50,7 @@ static bool baseline_first(const struct kg_worker *w, const struct kg_job_case *
 /* It may run on the buffers. */
 static int prepare_baseline(struct kg_worker *w, struct kg_arms *arms, kg_error *ret_error)
 {
-    kg_wire_begin(w->out, arms->one->index, KG_BASELINE_PREPARE);
+    kg_phase_begin(w, arms->one, KG_BASELINE_PREPARE);
     int status = kg_arms_baseline(arms, ret_error);
     if (!status)
         status = kg_check_fixture(w, ret_error);
@@ -80,7 +80,7 @@ int kg_prepare_both(struct kg_worker *w, struct kg_arms *arms, kg_error *ret_err
             status = prepare_baseline(w, arms, ret_error);
             status = status == KG_EUNSUPPORTED ? call_new(w, arms, ret_error) : status;
         } else {
-            kg_wire_begin(w->out, one->index, KG_PREPARE);
+            kg_phase_begin(w, one, KG_PREPARE);
             status = kg_note_refusal(w, KG_REFUSED_BY_BUILD, kg_arms_case(arms, ret_error));
         }
     }
@@ -90,7 +90,9 @@ int kg_prepare_both(struct kg_worker *w, struct kg_arms *arms, kg_error *ret_err
 /* What it overwrote shows at once, and whose launch it was. */
 static int launch_arm(struct kg_worker *w, struct kg_arms *arms, int arm, kg_error *ret_error)
 {
-    kg_wire_begin(w->out, arms->one->index, arm == KG_ARM_CASE ? KG_CORRECTNESS : KG_BASELINE_LAUNCH);
+    kg_phase_begin(w, arms->one, KG_CORRECTNESS);
+    if (arm == KG_ARM_BASELINE)
+        kg_phase_begin(w, arms->one, KG_BASELINE_LAUNCH);
     int status = kg_arms_launch(arms, arm, ret_error);
     if (!status)
         status = kg_check_fixture(w, ret_error);
@@ -126,9 +128,9 @@ int kg_identify_baseline(struct kg_worker *w, struct kg_arms *arms, kg_error *re
     struct kg_result *r = &w->ready;
     if (!arms->baseline)
         return KG_OK;
-    kg_wire_begin(w->out, arms->one->index, KG_BASELINE_LAUNCH);
+    kg_phase_begin(w, arms->one, KG_BASELINE_LAUNCH);
     int status = kg_arms_identity(arms, KG_ARM_BASELINE, r->baseline_identity, sizeof r->baseline_identity, ret_error);
-    kg_wire_begin(w->out, arms->one->index, KG_TIMING);
+    kg_phase_begin(w, arms->one, KG_TIMING);
     return kg_blame_baseline(w, status, ret_error);
 }
 
