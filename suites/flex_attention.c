@@ -5,11 +5,25 @@
 #include "flex_rows.h"
 #include "suites.h"
 
-#define SMALL .B = 2, .H = 4, .Hkv = 2, .S = 200, .D = 64, .dtype = KG_BF16
+/* Blocks of 64 of each kind, and a cut last one. */
+#define SMALL .B = 2, .H = 2, .Hkv = 1, .S = 200, .D = 64, .dtype = KG_BF16
+#define SMALL_NUMBERS (.doc_span = 60, .window = 40, .prefix_keys = 50, .reach = 20)
 
-static const struct flex cpu_shapes[] = { FLEX_ROWS("", SMALL), FLEX_BOTTOM_RIGHT("", SMALL, .Skv = 333) };
+static const struct flex cpu_shapes[] = {
+    FLEX_ROWS("_small", SMALL_NUMBERS, SMALL),
+    FLEX_BOTTOM_RIGHT("_small", SMALL_NUMBERS, SMALL, .Skv = 333),
+};
 
-static const kg_suite_regime regimes[] = { ALL_REGIMES("*"), { "hidden", "*" } };
+static const kg_suite_regime regimes[] = {
+    ALL_REGIMES("lab_small"),
+    ALL_REGIMES("softcap_window_causal_small"),
+    ALL_REGIMES("alibi_document_small"),
+    { "hidden", "*causal_small" },
+    { "hidden", "document_small" },
+    { "hidden", "bottom_right_small" },
+    { "hidden", "prefix_small" },
+    { "hidden", "sliding_small" },
+};
 
 static const uint64_t seeds[] = { 42 };
 

@@ -34,7 +34,7 @@ struct state {
     const struct cpu_flash_scores *scores; /* NULL: they are not modified */
     void *of;                              /* what its functions get */
     float factor;                          /* on queries */
-    int64_t rows, columns; /* tile_q and tile_k, rounded up */
+    int64_t rows, columns;                 /* tile_q and tile_k, rounded up */
     int n_threads;
     struct scratch *scratch;
     float *all;
@@ -173,13 +173,13 @@ static void attend_tile(const struct state *state, const struct scratch *s, cons
     int64_t D = p->D, Hkv = sdpa_kv_heads(p), Skv = sdpa_kv_length(p);
     int64_t n_queries = min64(state->knobs.tile_q, p->S - i0);
     int64_t first_key = (head / p->H * Hkv + head % p->H / (p->H / Hkv)) * Skv;
-    int64_t visible = state->scores ? Skv : sdpa_visible_keys(p, i0 + n_queries - 1); /* to the tile's last query */
+    int64_t visible = sdpa_visible_keys(p, i0 + n_queries - 1); /* to the tile's last query */
     int64_t rows = round_up(n_queries, MICRO_ROWS);
 
     load_queries(state, s, &tensors[SDPA_Q], head * p->S + i0, n_queries);
     for (int64_t j0 = 0; j0 < visible; j0 += state->knobs.tile_k) {
-        const struct cpu_flash_tile tile = { head, i0, j0, n_queries, min64(state->knobs.tile_k, visible - j0) };
-        const int64_t n_keys = tile.n_keys;
+        int64_t n_keys = min64(state->knobs.tile_k, visible - j0);
+        const struct cpu_flash_tile tile = { head, i0, j0, n_queries, n_keys };
         if (state->scores && !state->scores->sees(state->of, &tile))
             continue;
         load_keys(state, s, tensors, first_key + j0, n_keys);
@@ -187,7 +187,7 @@ static void attend_tile(const struct state *state, const struct scratch *s, cons
         if (state->scores)
             state->scores->modify(state->of, tensors, &tile, s->p, state->columns);
         for (int64_t i = 0; i < rows; i++) {
-            int64_t seen = state->scores ? n_keys : min64(n_keys, sdpa_visible_keys(p, i0 + i) - j0);
+            int64_t seen = min64(n_keys, sdpa_visible_keys(p, i0 + i) - j0);
             softmax_row(s, i, s->p + i * state->columns, seen > 0 ? seen : 0, n_keys);
         }
         multiply(rows, D, n_keys, s->p, state->columns, s->v, D, s->o, D, s->rescale);
@@ -276,6 +276,7 @@ int cpu_flash_prepare(const kg_backend *self, const kg_call *call, void **ret_st
     if (!state)
         return kg_fail(ret_error, KG_ENOMEM, "no memory for the state of %s", self->name);
     state->problem = *(const struct sdpa *)call->problem;
+    state->problem.causal &= !self->data;
     state->knobs = *(const struct cpu_flash_knobs *)call->knobs;
     state->rows = round_up(state->knobs.tile_q, MICRO_ROWS);
     state->columns = round_up(state->knobs.tile_k, MICRO_COLUMNS);

@@ -1,5 +1,5 @@
-/* cpu_flex_math.c -- attention with modifiers on the CPU by plain loops: a whole row of scores, each modified or hidden,
- * its softmax, then the sum over V. The anchor of the CPU rows: it stays as it is.
+/* cpu_flex_math.c -- attention with modifiers on the CPU by plain loops: a whole row of scores, each modified or
+ * hidden, its softmax, then the sum over V. The anchor of the CPU rows: it stays as it is.
  */
 #include "flex/flex.h"
 #include "flex/modifiers.h"
@@ -46,8 +46,7 @@ static void attend_row(const struct sdpa *p, const struct flex_aux *aux, const k
     for (int64_t j = 0; j < Skv; j++) {
         weights[j] = -INFINITY;
         if (flex_mask(b, h, q, (int)j, aux))
-            weights[j] =
-                flex_score(dot(sums, &tensors[SDPA_K], first_key + j, D), b, h, q, (int)j, aux);
+            weights[j] = flex_score(dot(sums, &tensors[SDPA_K], first_key + j, D), b, h, q, (int)j, aux);
         row_max = fmaxf(row_max, weights[j]);
     }
     for (int64_t d = 0; d < D; d++)

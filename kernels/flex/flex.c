@@ -209,6 +209,13 @@ bool flex_sees(const struct flex_aux *aux, int64_t b, int64_t h, int64_t i, int6
     return flex_mask((int)b, (int)h, (int)i, (int)j, aux);
 }
 
+void flex_attention_tensors(const struct flex *p, const kg_tensor *tensors_of_call, kg_tensor *ret_tensors)
+{
+    for (int t = 0; t < SDPA_TENSORS; t++)
+        ret_tensors[t] = tensors_of_call[t];
+    ret_tensors[SDPA_ERROR] = tensors_of_call[flex_tensor_count(p)];
+}
+
 double flex_score_size(const struct flex *p)
 {
     return 1 + (p->cap ? p->softcap : 0); /* of a bias, the score has what is large */
@@ -240,8 +247,8 @@ static double visible_pairs(const struct flex *p)
     return (double)pairs * (double)(p->attention.H / heads);
 }
 
-/* Two products, each a multiplication and an addition for every visible pair and element, as in sdpa_flops. Counted pair
- * by pair, so the last answers are kept: reports ask for each case several times. */
+/* Two products, each a multiplication and an addition for every visible pair and element, as in sdpa_flops. Counted
+ * pair by pair, so the last answers are kept: reports ask for each case several times. */
 static double flops(const void *problem)
 {
     enum { KEPT = 64 };

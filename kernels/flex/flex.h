@@ -1,8 +1,8 @@
 /* flex.h -- the op: attention with modifiers, as PyTorch's FlexAttention has them.
  *
  * O = softmax(mask(modify(scale * Q K^T))) V. Shapes, heads and dtypes are those of sdpa.h. Scores are scaled, then
- * changed by the score modifiers of the problem, then hidden by its masks; the list is in modifiers.h. A row that sees no
- * key gives zeros. After the four tensors come the arrays that the problem's modifiers read, given by the op.
+ * changed by the score modifiers of the problem, then hidden by its masks; the list is in modifiers.h. A row that sees
+ * no key gives zeros. After the four tensors come the arrays that the problem's modifiers read, given by the op.
  */
 #ifndef FLEX_H
 #define FLEX_H
@@ -13,10 +13,10 @@
 enum flex_compile_mode { FLEX_COMPILE_DEFAULT, FLEX_COMPILE_REDUCE_OVERHEAD, FLEX_COMPILE_MAX_AUTOTUNE };
 
 struct flex {
-    struct sdpa attention;                 /* its causal mask is a modifier too; never e4m3 */
-    bool cap, alibi, relative, decay;      /* score modifiers that are applied */
-    bool prefix, sliding, document;        /* masks */
-    double softcap;                        /* what the following are is said in struct flex_aux */
+    struct sdpa attention;            /* its causal mask is a modifier too; never e4m3 */
+    bool cap, alibi, relative, decay; /* score modifiers that are applied */
+    bool prefix, sliding, document;   /* masks */
+    double softcap;                   /* what the following are is said in struct flex_aux */
     int64_t window, prefix_keys, doc_span, reach;
     int64_t block_size; /* queries and keys of a block of the block mask */
     int compile_mode;   /* enum flex_compile_mode */
@@ -47,6 +47,9 @@ double flex_score_size(const struct flex *p);
 /* The mask in float arithmetic, for what is decided on the host. */
 bool flex_sees(const struct flex_aux *aux, int64_t b, int64_t h, int64_t i, int64_t j);
 
+/* The tensors of a call as attention has them: its own four, and the error scale behind them. */
+void flex_attention_tensors(const struct flex *p, const kg_tensor *tensors, kg_tensor *ret_tensors);
+
 /* The references and error scales, as an op has them. */
 int flex_reference_cpu(const void *problem, const kg_tensor *tensors, kg_error *ret_error);
 int flex_error_scale_cpu(const void *problem, const void *arithmetic, const kg_tensor *tensors, kg_error *ret_error);
@@ -73,7 +76,8 @@ void flex_blocks_done(struct flex_blocks *blocks);
 /* That of query `i` and key `j` of head `head` of [B * H]. */
 static inline enum flex_block flex_block_of(const struct flex_blocks *blocks, int64_t head, int64_t i, int64_t j)
 {
-    return (enum flex_block)blocks->kinds[(head * blocks->rows + i / blocks->size) * blocks->columns + j / blocks->size];
+    return (enum flex_block)
+        blocks->kinds[(head * blocks->rows + i / blocks->size) * blocks->columns + j / blocks->size];
 }
 
 #endif

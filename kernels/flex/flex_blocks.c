@@ -36,8 +36,8 @@ int flex_blocks_new(const struct flex *p, const struct flex_aux *aux, struct fle
         return kg_fail(ret_error, KG_ENOMEM, "no memory for the block mask");
 #pragma omp parallel for
     for (int64_t n = 0; n < heads * of_head; n++)
-        blocks.kinds[n] = (unsigned char)kind_of(p, aux, n / of_head, n % of_head / blocks.columns * size,
-                                                 n % blocks.columns * size);
+        blocks.kinds[n] =
+            (unsigned char)kind_of(p, aux, n / of_head, n % of_head / blocks.columns * size, n % blocks.columns * size);
     *ret_blocks = blocks;
     return KG_OK;
 }

@@ -12,14 +12,6 @@ static double modify(const void *of, double score, int64_t b, int64_t h, int64_t
     return flex_score(score, (int)b, (int)h, (int)i, (int)j, aux);
 }
 
-/* The call's tensors as attention has them: its own four, and the error scale. */
-static void attention_tensors(const struct flex *p, const kg_tensor *tensors, kg_tensor ret_tensors[SDPA_ERROR + 1])
-{
-    for (int t = 0; t < SDPA_TENSORS; t++)
-        ret_tensors[t] = tensors[t];
-    ret_tensors[SDPA_ERROR] = tensors[flex_tensor_count(p)];
-}
-
 int flex_reference_cpu(const void *problem, const kg_tensor *tensors, kg_error *ret_error)
 {
     const struct flex *p = problem;
@@ -34,6 +26,6 @@ int flex_error_scale_cpu(const void *problem, const void *arithmetic, const kg_t
     const struct flex_aux aux = flex_aux_of(p, tensors);
     const struct sdpa_scores scores = { modify, &aux, flex_score_size(p) };
     kg_tensor own[SDPA_ERROR + 1];
-    attention_tensors(p, tensors, own);
+    flex_attention_tensors(p, tensors, own);
     return sdpa_error_rows(&p->attention, &scores, arithmetic, own, ret_error);
 }

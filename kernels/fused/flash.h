@@ -7,25 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fused/flash_args.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* One block of threads computes `rows` query rows of one head. */
 enum flash_tile_id { FLASH_BY_TABLE, FLASH_32_SPLIT4, FLASH_64_SPLIT2, FLASH_64, FLASH_128, FLASH_TILES };
-
-/* By value to the kernel. Lengths in rows, heads over all batches. */
-struct flash_args {
-    const void *q, *k, *v;
-    void *o;
-    int S, Skv;
-    int heads;      /* B * H */
-    int group;      /* query heads for each key head */
-    int tiles;      /* row tiles of one head */
-    int head_chunk; /* heads whose tiles are interleaved, so that their keys and values stay in the last-level cache */
-    int first_keys; /* that query 0 sees, and each query after it one more; may be negative */
-    float scale_log2; /* scale * log2(e): the softmax works in powers of two */
-};
 
 struct flash_kernel_info {
     const void *function;

@@ -172,7 +172,7 @@ static double largest_level(const struct sdpa *p, sdpa_level_fn *level)
 }
 
 int sdpa_change_levels(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
-                         kg_error *ret_error)
+                       kg_error *ret_error)
 {
     const struct sdpa *p = problem;
     const struct sdpa_levels *levels = data;
@@ -198,7 +198,7 @@ int sdpa_change_levels(const void *data, const void *problem, uint64_t seed, con
 }
 
 int sdpa_change_sink(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
-                       kg_error *ret_error)
+                     kg_error *ret_error)
 {
     const struct sdpa *p = problem;
     for (int64_t n = 0; n < key_heads(p); n++)
@@ -349,7 +349,7 @@ static void repeat_keys(const struct sdpa *p, const kg_tensor *tensors, int64_t 
 }
 
 int sdpa_change_ties(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
-                       kg_error *ret_error)
+                     kg_error *ret_error)
 {
     (void)data, (void)seed, (void)ret_error;
     repeat_keys(problem, tensors, 5);
@@ -359,7 +359,7 @@ int sdpa_change_ties(const void *data, const void *problem, uint64_t seed, const
 /* ---- values -------------------------------------------------------------------------------------------------- */
 
 int sdpa_change_constant(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
-                           kg_error *ret_error)
+                         kg_error *ret_error)
 {
     const struct sdpa_constant *constant = data;
     const struct sdpa *p = problem;
@@ -397,7 +397,7 @@ int sdpa_answer_constant(const void *data, const void *problem, uint64_t seed, c
 }
 
 int sdpa_change_range(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
-                        kg_error *ret_error)
+                      kg_error *ret_error)
 {
     const struct sdpa_range *range = data;
     const struct sdpa *p = problem;
@@ -422,8 +422,7 @@ static void multiply(float *values, int64_t count, float factor)
         values[i] *= factor;
 }
 
-int sdpa_change_k32(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
-                      kg_error *ret_error)
+int sdpa_change_k32(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors, kg_error *ret_error)
 {
     (void)data, (void)problem, (void)seed, (void)ret_error;
     multiply(tensors[SDPA_K].data, kg_tensor_count(&tensors[SDPA_K]), 32);
@@ -438,7 +437,7 @@ static float head_scale(int64_t key_head, int64_t step, uint64_t seed)
 }
 
 int sdpa_change_head_scales(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
-                              kg_error *ret_error)
+                            kg_error *ret_error)
 {
     const struct sdpa *p = problem;
     const int64_t keys = sdpa_kv_length(p) * p->D;

@@ -12,7 +12,8 @@ struct sdpa_view {
     void (*close)(void *of);
     int64_t (*count)(const void *of, int64_t head, int64_t i);
     int64_t (*nth)(const void *of, int64_t head, int64_t i, int64_t n);
-    double (*spread)(const void *problem); /* how far apart modifiers may bring equal scores; INFINITY: they level them */
+    double (*spread)(
+        const void *problem); /* how far apart modifiers may bring equal scores; INFINITY: they level them */
 };
 
 /* ---- data of regimes; `view` NULL: the mask of the struct sdpa ---- */

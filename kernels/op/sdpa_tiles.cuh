@@ -62,6 +62,18 @@ __device__ __forceinline__ bool is_visible(const sdpa_tiles &of, int row, int ke
     return key < of.Skv && key < of.first_keys + row;
 }
 
+/* Scores as the mask of the struct sdpa has them. What else has `modify` can stand in its place, with `first_keys` such
+ * that every row sees all: then `modify` alone hides. */
+struct sdpa_plain_scores {
+    static constexpr bool MODIFIED = false;
+    static constexpr double size = 0; /* as of a struct sdpa_scores */
+
+    __device__ __forceinline__ double modify(const sdpa_tiles &of, int64_t, int row, int key, double score) const
+    {
+        return is_visible(of, row, key) ? score : -CUDART_INF;
+    }
+};
+
 /* Elements of a tensor as they lie. What else has `data` and `get` can be walked over too. */
 struct sdpa_plain {
     const void *data;

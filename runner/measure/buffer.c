@@ -23,10 +23,11 @@ static size_t tail_bytes(const kg_tensor *tensor)
  * backend likes: f16's largest is one of over 1e36 as bf16 or f32. */
 static uint32_t guard_pattern(const kg_tensor *tensor, enum kg_guards guards)
 {
-    static const uint32_t largest[] = {
-        [KG_F32] = 0x7f7fffff,  [KG_F16] = 0x7bff7bff, [KG_BF16] = 0x7f7f7f7f,
-        [KG_E4M3] = 0x7e7e7e7e, [KG_I32] = 0x7fffffff
-    };
+    static const uint32_t largest[] = { [KG_F32] = 0x7f7fffff,
+                                        [KG_F16] = 0x7bff7bff,
+                                        [KG_BF16] = 0x7f7f7f7f,
+                                        [KG_E4M3] = 0x7e7e7e7e,
+                                        [KG_I32] = 0x7fffffff };
     if (guards == KG_GUARDS_LARGEST)
         return largest[tensor->role == KG_WORKSPACE ? KG_F16 : tensor->dtype];
     return tensor->dtype == KG_E4M3 ? 0xff7fff7f : 0xffa5ffa5;

@@ -1,0 +1,180 @@
+/* flex_cuda.c -- tiles, states and launches of the fused kernels with modifiers. `stage` makes the block mask in a
+ * set's workspace: it hangs on nothing but given inputs.
+ */
+#include "flex/flex_cuda.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include <cuda_runtime_api.h>
+
+#include "flex/modifiers.h"
+#include "op/sdpa_cuda.h"
+
+struct state {
+    const struct flex *problem;
+    struct flex_kernels kernels;
+    struct flex_args args; /* but for pointers */
+    unsigned masks;        /* block masks: one for a batch, or one for a head */
+};
+
+const char *const flex_tile_names[FLEX_TILE_IDS + 1] = { "table", "64", "128", NULL };
+
+int flex_cuda_supports(const kg_backend *self, const kg_device *device, const void *problem, kg_error *ret_error)
+{
+    const struct sdpa *p = problem;
+    if (p->D != 64 && p->D != 128)
+        return kg_fail(ret_error, KG_EUNSUPPORTED, "%s is made for D 64 and 128, here %lld", self->name,
+                       (long long)p->D);
+    if (!(sdpa_scale(p) > 0))
+        return kg_fail(ret_error, KG_EUNSUPPORTED, "%s needs a scale above 0", self->name);
+    if (p->S > INT_MAX / 2 || sdpa_kv_length(p) > INT_MAX / 2 || p->B * p->H * (p->S / FLEX_TILE + 1) > INT_MAX)
+        return kg_fail(ret_error, KG_EUNSUPPORTED, "%s takes fewer than 2^30 rows a head and 2^31 tiles", self->name);
+    return sdpa_cuda_supports(self, device, ret_error);
+}
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/* Larger tiles read shared memory half as often, where blocks admit them and they fill the device. */
+enum flex_tile_id flex_tile_of(const struct flex *p, const kg_device *device, const struct flex_knobs *knobs)
+{
+    if (knobs->tile)
+        return (enum flex_tile_id)knobs->tile;
+    const int64_t tiles = p->attention.B * p->attention.H * ceil_div(p->attention.S, 128);
+    return p->block_size % 128 == 0 && tiles >= 2 * device->units ? FLEX_TILE_128 : FLEX_TILE_64;
+}
+
+static int head_chunk(const struct flex *p, const kg_device *device)
+{
+    const struct sdpa *a = &p->attention;
+    const int64_t kv_bytes = 2 * a->B * sdpa_kv_heads(a) * sdpa_kv_length(a) * a->D * (int64_t)kg_dtype_bytes(a->dtype);
+    return (int)(kv_bytes <= (int64_t)(device->l2_bytes / 2) ? a->B * a->H : sdpa_group(a));
+}
+
+static struct flex_args args_of(const struct flex *p, const kg_device *device, const struct flex_kernels *kernels)
+{
+    const struct sdpa *a = &p->attention;
+    struct flex_args args = {
+        .flash = { .S = (int)a->S,
+                   .Skv = (int)sdpa_kv_length(a),
+                   .heads = (int)(a->B * a->H),
+                   .group = (int)sdpa_group(a),
+                   .tiles = (int)ceil_div(a->S, kernels->rows),
+                   .head_chunk = head_chunk(p, device),
+                   .scale_log2 = sdpa_scale_log2(a) },
+        .scale = (float)sdpa_scale(a),
+        .H = (int)a->H,
+        .block_size = (int)p->block_size,
+        .mask_heads = 1,
+        .rows = (int)ceil_div(a->S, p->block_size),
+        .columns = (int)ceil_div(sdpa_kv_length(a), p->block_size),
+    };
+    return args;
+}
+
+int flex_cuda_prepare(const kg_backend *self, const kg_call *call, const struct flex_kernels *kernels, void **ret_state,
+                      kg_error *ret_error)
+{
+    const struct flex *p = call->problem;
+    if (kernels->shared_bytes > call->device->shared_bytes)
+        return kg_fail(ret_error, KG_EUNSUPPORTED, "a tile needs %zu bytes of shared memory, the device has %llu",
+                       kernels->shared_bytes, (unsigned long long)call->device->shared_bytes);
+    if (p->block_size % kernels->rows != 0)
+        return kg_fail(ret_error, KG_EUNSUPPORTED, "blocks of %lld are no multiple of a tile of %d rows",
+                       (long long)p->block_size, kernels->rows);
+    const cudaError_t allowed =
+        cudaFuncSetAttribute(kernels->attend, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)kernels->shared_bytes);
+    (void)cudaGetLastError(); /* it is reported here, so not again by the next launch */
+    if (allowed == cudaErrorNoKernelImageForDevice || allowed == cudaErrorInvalidDeviceFunction)
+        return kg_fail(ret_error, KG_EUNSUPPORTED, "this build has no %s kernel for compute capability %d.%d",
+                       self->name, call->device->cc_major, call->device->cc_minor);
+    if (allowed != cudaSuccess)
+        return sdpa_cuda_check(self, allowed, ret_error);
+    struct state *state = calloc(1, sizeof *state);
+    if (!state)
+        return kg_fail(ret_error, KG_ENOMEM, "no memory for the state of %s", self->name);
+    *state = (struct state){ .problem = p, .kernels = *kernels, .args = args_of(p, call->device, kernels) };
+    if (flex_aux_of(p, call->tensors).uses & FLEX_MASKS_BY_HEAD)
+        state->args.mask_heads = state->args.H;
+    state->masks = (unsigned)(p->attention.B * state->args.mask_heads);
+    *ret_state = state;
+    return KG_OK;
+}
+
+/* Behind each other: kinds, counts and lists. */
+static size_t blocks_of(const struct state *state)
+{
+    return (size_t)state->masks * (size_t)state->args.rows * (size_t)state->args.columns;
+}
+
+static size_t kinds_bytes(const struct state *state)
+{
+    return (blocks_of(state) + 255) / 256 * 256;
+}
+
+static size_t counts_bytes(const struct state *state)
+{
+    return ((size_t)state->masks * (size_t)state->args.rows * sizeof(int) + 255) / 256 * 256;
+}
+
+size_t flex_cuda_workspace(const kg_backend *self, const void *opaque)
+{
+    const struct state *state = opaque;
+    (void)self;
+    return kinds_bytes(state) + counts_bytes(state) + blocks_of(state) * sizeof(int);
+}
+
+static struct flex_args with_pointers(const struct state *state, const kg_tensor *tensors)
+{
+    struct flex_args args = state->args;
+    char *workspace = tensors[flex_tensor_count(state->problem)].data;
+    args.aux = flex_aux_of(state->problem, tensors);
+    args.flash.q = tensors[SDPA_Q].data;
+    args.flash.k = tensors[SDPA_K].data;
+    args.flash.v = tensors[SDPA_V].data;
+    args.flash.o = tensors[SDPA_O].data;
+    args.kinds = (unsigned char *)workspace;
+    args.counts = (int *)(void *)(workspace + kinds_bytes(state));
+    args.lists = (int *)(void *)(workspace + kinds_bytes(state) + counts_bytes(state));
+    return args;
+}
+
+static int launch_one(const kg_backend *self, const void *function, dim3 grid, int threads, size_t shared_bytes,
+                      struct flex_args args, void *stream, kg_error *ret_error)
+{
+    void *list[] = { &args };
+    const dim3 block = { (unsigned)threads, 1, 1 };
+    const cudaError_t status = cudaLaunchKernel(function, grid, block, list, shared_bytes, stream);
+    const cudaError_t last = cudaGetLastError();
+    return sdpa_cuda_check(self, status != cudaSuccess ? status : last, ret_error);
+}
+
+int flex_cuda_stage(const kg_backend *self, void *opaque, const kg_tensor *tensors, void *stream, kg_error *ret_error)
+{
+    const struct state *state = opaque;
+    const struct flex_args args = with_pointers(state, tensors);
+    const dim3 blocks = { (unsigned)args.columns, (unsigned)args.rows, state->masks };
+    const dim3 rows = { state->masks * (unsigned)args.rows, 1, 1 };
+    int status = launch_one(self, state->kernels.blocks, blocks, 128, 0, args, stream, ret_error);
+    if (!status)
+        status = launch_one(self, state->kernels.lists, rows, 32, 0, args, stream, ret_error);
+    return status;
+}
+
+int flex_cuda_launch(const kg_backend *self, void *opaque, const kg_tensor *tensors, void *stream, kg_error *ret_error)
+{
+    const struct state *state = opaque;
+    const struct flex_args args = with_pointers(state, tensors);
+    const dim3 grid = { (unsigned)args.flash.tiles * (unsigned)args.flash.heads, 1, 1 };
+    return launch_one(self, state->kernels.attend, grid, state->kernels.threads, state->kernels.shared_bytes, args,
+                      stream, ret_error);
+}
+
+void flex_cuda_release(const kg_backend *self, void *state)
+{
+    (void)self;
+    free(state);
+}
