@@ -415,6 +415,17 @@ typedef struct kg_excuses {
     size_t count;
 } kg_excuses;
 
+/* An environment variable that sets a field in every row, as --set does (docs/writing-a-suite.md). */
+typedef struct kg_variable {
+    const char *name;  /* upper-case letters, digits and _; no digit first */
+    const char *field; /* of the op */
+} kg_variable;
+
+typedef struct kg_variables {
+    const kg_variable *items;
+    size_t count;
+} kg_variables;
+
 /* Two backends of a suite, of one kind of device: summary.md says of each shape how many times as fast `ours` is, both
  * timed in one run, and whether the criteria of success are met (reports/success.h). No verdict hangs on it. */
 typedef struct kg_contest {
@@ -443,6 +454,7 @@ typedef struct kg_suite {
     const kg_backend *clean;  /* of the backends: summary.md ranks the others by their cost over it. NULL: no ranking */
     kg_suite_regimes regimes; /* checked with the first seed, or with each that --seed names; ids end in sSEED-REGIME */
     kg_excuses excuses;
+    kg_variables environment;
 } kg_suite;
 
 /* ---- the module --------------------------------------------------------------------------------------------- */

@@ -194,7 +194,8 @@ static int show(const struct kg_options *options, const struct kg_module *module
     kg_session_find_expectations(options, folder);
     int status = kg_plan_make(module, &selection, &selected, ret_error);
     if (!status)
-        status = kg_plan_make(module, &(struct kg_selection){ .kind = selection.kind }, &all, ret_error);
+        status = kg_plan_make(module, &(struct kg_selection){ .kind = selection.kind, .variable = selection.variable },
+                              &all, ret_error);
     if (!status)
         status = kg_goldens_load_all(folder, &sets, &n_sets, ret_error);
     if (!status)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+#include "plan/axis.h"
 #include "plan/field.h"
 #include "plan/module.h"
 #include "plan/problem.h"
@@ -12,7 +14,7 @@
 
 struct kg_plan_shape {
     void *problem;
-    char name[200];
+    char name[200], environment[200];
 };
 
 struct builder {
@@ -172,29 +174,35 @@ static int apply_value(const kg_suite *suite, void *problem, const char *name, c
     return status;
 }
 
-/* As ids have it, however it was typed; and the problem gets what the id says. */
-static int sweep_value(const kg_suite *suite, void *problem, const char *name, const char *typed, char *ret_value,
-                       size_t size, kg_error *ret_error)
-{
-    int status = apply_value(suite, problem, name, typed, ret_error);
-    if (status)
-        return status;
-    kg_field_format(kg_fields_find(suite->op->fields, name, strlen(name)), problem, ret_value, size);
-    return apply_value(suite, problem, name, ret_value, ret_error);
-}
-
-static int settle_problem(const kg_suite *suite, const char *shape, void *problem, kg_error *ret_error)
+static int settle_problem(const kg_suite *suite, const char *shape, const char *environment, void *problem,
+                          kg_error *ret_error)
 {
     kg_error cause = { 0 };
     int status = kg_problem_check(suite->op, problem, &cause);
     if (status)
-        kg_fail(ret_error, status, "suite %s, row %s: %.300s", suite->name, shape, cause.text);
+        kg_fail(ret_error, status, "%s%ssuite %s, row %s: %.300s", environment, *environment ? ": " : "", suite->name,
+                shape, cause.text);
     return status;
 }
 
-/* Adds the shape that `choice[i]` of each sweep makes of the row. The name is a pointer into plan.shapes, which moves
+/* A variable that says what the row says leaves its name as it is, so that its golden judges. */
+static int set_value(struct kg_plan_shape *shape, const struct kg_axis *axis, const char *value, kg_error *ret_error)
+{
+    char own[64];
+    kg_field_format(axis->field, shape->problem, own, sizeof own);
+    if (axis->variable && !strcmp(own, value))
+        return KG_OK;
+    kg_text_add(shape->name, sizeof shape->name, "%c%s=%s", strchr(shape->name, '@') ? ',' : '@', axis->field->name,
+                value);
+    if (axis->variable)
+        kg_text_join(shape->environment, sizeof shape->environment, ",", "%s=%s", axis->variable, value);
+    return kg_field_set(axis->field, shape->problem, value, ret_error);
+}
+
+/* Adds the shape that `choice[i]` of each axis makes of the row. The name is a pointer into plan.shapes, which moves
  * while it grows: cases get theirs at the end. */
-static int add_shape(struct builder *b, const kg_suite *suite, const void *row, const size_t *choice, size_t *ret_shape)
+static int add_shape(struct builder *b, const kg_suite *suite, const struct kg_axes *axes, const void *row,
+                     const size_t *choice, size_t *ret_shape)
 {
     const kg_op *op = suite->op;
     void *shapes = grow(b->plan.shapes, b->plan.n_shapes, &b->shapes_room, sizeof *b->plan.shapes);
@@ -207,61 +215,51 @@ static int add_shape(struct builder *b, const kg_suite *suite, const void *row, 
         return kg_fail(b->error, KG_ENOMEM, "out of memory for shapes");
     b->plan.n_shapes++;
     memcpy(shape->problem, row, op->problem_size);
-    kg_fields_fall_back(op->fields, shape->problem); /* before --set, which may mean a zero */
-    int used = snprintf(shape->name, sizeof shape->name, "%s", kg_row_name(row));
-    for (size_t i = 0; i < b->selection->n_sweeps; i++) {
-        const struct kg_sweep *sweep = &b->selection->sweeps[i];
-        char value[64];
-        int status =
-            sweep_value(suite, shape->problem, sweep->field, sweep->values[choice[i]], value, sizeof value, b->error);
+    kg_fields_fall_back(op->fields, shape->problem); /* before values that are asked for, which may be zeros */
+    snprintf(shape->name, sizeof shape->name, "%s", kg_row_name(row));
+    shape->environment[0] = '\0';
+    for (size_t i = 0; i < axes->count; i++) {
+        int status = set_value(shape, &axes->items[i], axes->items[i].values[choice[i]], b->error);
         if (status)
             return status;
-        if ((size_t)used < sizeof shape->name)
-            used += snprintf(shape->name + used, sizeof shape->name - (size_t)used, "%c%s=%s", i ? ',' : '@',
-                             sweep->field, value);
     }
-    if ((size_t)used >= sizeof shape->name)
+    if (strlen(shape->name) + 1 == sizeof shape->name || strlen(shape->environment) + 1 == sizeof shape->environment)
         return kg_fail(b->error, KG_EINVAL, "suite %s, row %s: name too long", suite->name, kg_row_name(row));
-    int status = settle_problem(suite, shape->name, shape->problem, b->error);
-    if (status)
-        return status;
     *ret_shape = b->plan.n_shapes - 1;
     return KG_OK;
 }
 
-/* Counts through the sweeps' values like an odometer; false when it has wrapped. */
-static bool next_choice(const struct kg_selection *s, size_t *choice)
+/* Counts through the axes' values like an odometer; false when it has wrapped. */
+static bool next_choice(const struct kg_axes *axes, size_t *choice)
 {
-    for (size_t i = s->n_sweeps; i-- > 0;) {
-        if (++choice[i] < s->sweeps[i].n_values)
+    for (size_t i = axes->count; i-- > 0;) {
+        if (++choice[i] < axes->items[i].n_values)
             return true;
         choice[i] = 0;
     }
     return false;
 }
 
-static int add_row(struct builder *b, const kg_suite *suite, enum kg_device_kind kind, const void *row)
+/* What the op refuses is refused where a case of it was selected. */
+static int add_row(struct builder *b, const kg_suite *suite, const struct kg_axes *axes, enum kg_device_kind kind,
+                   const void *row)
 {
-    size_t choice[16] = { 0 };
-    if (b->selection->n_sweeps > sizeof choice / sizeof *choice)
-        return kg_fail(b->error, KG_EINVAL, "more than 16 fields swept");
-    const size_t first = b->plan.n_shapes;
+    size_t choice[KG_MAX_AXES] = { 0 };
     do {
         size_t shape = 0, before = b->plan.count;
-        int status = add_shape(b, suite, row, choice, &shape);
-        for (size_t i = first; i < shape && !status; i++)
-            if (!strcmp(b->plan.shapes[i].name, b->plan.shapes[shape].name))
-                status = kg_fail(b->error, KG_EINVAL, "--set: suite %s, row %s: stands twice", suite->name,
-                                 b->plan.shapes[i].name);
+        int status = add_shape(b, suite, axes, row, choice, &shape);
         if (!status)
             status = add_cases(b, suite, kind, shape, kg_row_name(row));
+        const struct kg_plan_shape *added = &b->plan.shapes[shape];
+        if (!status && b->plan.count > before)
+            status = settle_problem(suite, added->name, added->environment, added->problem, b->error);
         if (status)
             return status;
         if (b->plan.count == before) { /* nothing of it was selected */
-            free(b->plan.shapes[shape].problem);
+            free(added->problem);
             b->plan.n_shapes--;
         }
-    } while (next_choice(b->selection, choice));
+    } while (next_choice(axes, choice));
     return KG_OK;
 }
 
@@ -291,17 +289,17 @@ static bool reaches(const struct builder *b, const kg_suite *suite)
 static int add_suite(struct builder *b, const kg_suite *suite)
 {
     const enum kg_device_kind kinds[] = { KG_CUDA, KG_CPU };
-    if (!reaches(b, suite))
+    struct kg_axes axes = { .count = 0 };
+    if (!reaches(b, suite) || (!has_backend(b, suite, KG_CUDA) && !has_backend(b, suite, KG_CPU)))
         return KG_OK;
+    int status = kg_axes_make(suite, b->selection, &axes, b->error);
     for (size_t k = 0; k < 2; k++) {
-        kg_table rows = kg_suite_rows(suite, kinds[k]);
-        for (size_t i = 0; i < rows.count && has_backend(b, suite, kinds[k]); i++) {
-            int status = add_row(b, suite, kinds[k], (const char *)rows.rows + i * rows.row_size);
-            if (status)
-                return status;
-        }
+        const kg_table rows = kg_suite_rows(suite, kinds[k]);
+        for (size_t i = 0; i < rows.count && has_backend(b, suite, kinds[k]) && !status; i++)
+            status = add_row(b, suite, &axes, kinds[k], (const char *)rows.rows + i * rows.row_size);
     }
-    return KG_OK;
+    kg_axes_done(&axes);
+    return status;
 }
 
 static bool has_regime(const kg_suite *suite, const char *name)
@@ -347,6 +345,7 @@ static void settle(struct builder *b)
         struct kg_case one = b->plan.cases[i];
         one.problem = b->plan.shapes[one.shape_ordinal].problem;
         one.shape = b->plan.shapes[one.shape_ordinal].name;
+        one.environment = b->plan.shapes[one.shape_ordinal].environment;
         if (!b->selection->n_shards || one.shape_ordinal % b->selection->n_shards + 1 == b->selection->shard)
             b->plan.cases[kept++] = one;
     }
@@ -449,7 +448,7 @@ int kg_plan_problem(const kg_suite *suite, enum kg_device_kind kind, const char 
         }
     }
     if (!status)
-        status = settle_problem(suite, shape, problem, ret_error);
+        status = settle_problem(suite, shape, "", problem, ret_error);
     if (status)
         free(problem);
     else

@@ -12,7 +12,8 @@ struct kg_case {
     const kg_suite *suite;
     const kg_backend *backend;
     const void *problem;
-    const char *shape; /* row's name, with @field=value for swept fields */
+    const char *shape;       /* row's name, with @field=value for swept fields */
+    const char *environment; /* "BLOCK_SIZE=64,…", variables that changed the row; NULL or "": none did */
     uint64_t seed;
     const kg_regime *regime; /* NULL: normal inputs. In a regime, correctness only */
     enum kg_device_kind kind;
@@ -39,8 +40,9 @@ struct kg_selection {
     bool every_regime; /* those of a shape come with its normal case, whatever patterns say: a bless checks all */
     const struct kg_sweep *sweeps;
     size_t n_sweeps;
-    size_t shard, n_shards;   /* 1-based; n_shards 0: no sharding. A (suite, shape) is never split */
-    enum kg_device_kind kind; /* 0: both */
+    char *(*variable)(const char *name); /* getenv, or what stands in for it; NULL: no variable is set */
+    size_t shard, n_shards;              /* 1-based; n_shards 0: no sharding. A (suite, shape) is never split */
+    enum kg_device_kind kind;            /* 0: both */
 };
 
 struct kg_plan {
@@ -51,8 +53,9 @@ struct kg_plan {
 };
 
 /* In the tables' order: suite, CUDA rows before CPU rows, row, sweep, seed, backend; seeds of normal inputs before
- * those of regimes. KG_EINVAL: a pattern that is no glob or matches nothing, a backend, regime or field that no suite
- * has, a value out of range, nothing selected. */
+ * those of regimes. Values that variables and --set give a row stand in its name in that order, those of variables only
+ * where they are not the row's own. KG_EINVAL: a pattern that is no glob or matches nothing, a backend, regime or field
+ * that no suite has, a value out of range or that the op refuses in a selected row, nothing selected. */
 int kg_plan_make(const struct kg_module *module, const struct kg_selection *selection, struct kg_plan *ret_plan,
                  kg_error *ret_error);
 void kg_plan_done(struct kg_plan *plan);

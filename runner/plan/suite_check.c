@@ -1,4 +1,5 @@
 /* suite_check.c -- the rules that a suite's table must keep. A new member of kg_suite gets its rule here. */
+#include <ctype.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,6 +193,31 @@ static int check_excuses(const kg_suite *suite, kg_error *ret_error)
     return KG_OK;
 }
 
+static bool variable_name_valid(const char *name)
+{
+    return name && *name && !isdigit((unsigned char)*name) &&
+           !name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")];
+}
+
+static int check_environment(const kg_suite *suite, kg_error *ret_error)
+{
+    const kg_variable *items = suite->environment.items;
+    for (size_t i = 0; i < suite->environment.count; i++) {
+        const char *name = items[i].name, *field = items[i].field;
+        if (!variable_name_valid(name))
+            return kg_fail(ret_error, KG_EINVAL, "suite %s: '%s' is no name for an environment variable", suite->name,
+                           name ? name : "");
+        if (!field || !kg_fields_find(suite->op->fields, field, strlen(field)))
+            return kg_fail(ret_error, KG_EINVAL, "suite %s, variable %s: op %s has no field %s", suite->name, name,
+                           suite->op->name, field ? field : "");
+        for (size_t j = 0; j < i; j++)
+            if (!strcmp(items[j].name, name) || !strcmp(items[j].field, field))
+                return kg_fail(ret_error, KG_EINVAL, "suite %s, variable %s: it or its field stands twice", suite->name,
+                               name);
+    }
+    return KG_OK;
+}
+
 /* Asks for success, so that a limit left out or NaN is refused. */
 static int check_gates(const kg_suite *suite, kg_error *ret_error)
 {
@@ -278,6 +304,8 @@ int kg_suite_check(const kg_suite *suite, kg_error *ret_error)
         status = check_contest(suite, ret_error);
     if (!status)
         status = check_clean(suite, ret_error);
+    if (!status)
+        status = check_environment(suite, ret_error);
     if (!status && !suite->seeds.count)
         status = kg_fail(ret_error, KG_EINVAL, "suite %s has no seeds", suite->name);
     for (size_t i = 1; i < suite->seeds.count && !status; i++)

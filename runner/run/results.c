@@ -128,20 +128,17 @@ static int add_lost(struct kg_session *s, const struct kg_golden *golden, kg_err
     return KG_OK;
 }
 
-/* Against the tables' whole plan: a shard's own lacks what the other shards run. */
+/* Against the tables' whole plan: what is selected may be a shard, and its rows may be swept. */
 int kg_session_add_lost(struct kg_session *s, kg_error *ret_error)
 {
-    struct kg_selection selection = s->options->selection;
     struct kg_plan whole = { 0 };
     if (s->baseline.root) /* what is gone is seen in the baseline's own table */
         return KG_OK;
-    selection.n_shards = selection.shard = 0;
-    int status = kg_plan_make(s->module.root, &selection, &whole, ret_error);
-    selection.shard = s->options->selection.shard;
+    int status = kg_plan_make(s->module.root, &(const struct kg_selection){ 0 }, &whole, ret_error);
     for (size_t i = 0; i < s->goldens.count && !status; i++) {
-        const struct kg_golden *golden = &s->goldens.items[i];
-        if (kg_selection_covers_key(s->module.root, &selection, golden->key) && !in_plan(&whole, golden->key))
-            status = add_lost(s, golden, ret_error);
+        const char *key = s->goldens.items[i].key;
+        if (kg_selection_covers_key(s->module.root, &s->options->selection, key) && !in_plan(&whole, key))
+            status = add_lost(s, &s->goldens.items[i], ret_error);
     }
     kg_plan_done(&whole);
     return status;

@@ -67,7 +67,7 @@ for command in list run; do
     refused '--set: nothing given' $command "${on[@]}" 'output/*' --set n=
     refused '--set: an empty value' $command "${on[@]}" 'output/*' --set n=1,,2
     refused '--set n: given twice' $command "${on[@]}" 'output/*' --set n=1 --set n=2
-    refused 'plain@n=64: stands twice' $command "${on[@]}" 'output/*' --set n=64,064
+    refused '--set n=64 stands twice' $command "${on[@]}" 'output/*' --set n=64,064
     for seed in -1 x 1.5 '' 18446744073709551616 ' 1'; do
         refused '--seed' $command "${on[@]}" $one --seed "$seed"
     done

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/axis.h"
 #include "plan/module.h"
 #include "plan/plan.h"
 
@@ -32,9 +33,10 @@ static const kg_field other_fields[] = {
 
 static int check(const void *problem, kg_error *ret_error)
 {
-    if (((const struct problem *)problem)->n % 2)
+    const struct problem *p = problem;
+    if (p->n % 2)
         return kg_fail(ret_error, KG_EINVAL, "n is odd");
-    return KG_OK;
+    return p->n == 64 && p->heads == 64 ? kg_fail(ret_error, KG_EINVAL, "as many heads as n") : KG_OK;
 }
 
 static const kg_op op = {
@@ -50,6 +52,7 @@ static const kg_backend *const backends[] = { &loops, &fast, &plain }, *const cp
 static const struct problem rows[] = { { .name = "big", .n = 4096 }, { .name = "big2", .n = 64, .heads = 2 } },
                             cpu_rows[] = { { .name = "big", .n = 2 } }, other_rows[] = { { .name = "row", .n = 10 } };
 static const uint64_t seeds[] = { 0, 7 }, one_seed[] = { 3 };
+static const kg_variable environment[] = { { "HEADS", "heads" }, { "DTYPE", "dtype" }, { "N", "n" } };
 static const kg_xfail xfails[] = { { "main/big2/*/fast", "known: 12" }, { "main/big/s7", "second" }, { "*", "never" } };
 
 /* Rows for both kinds; a suite whose rows serve the CPU alone; a name that starts as the first one's does. */
@@ -59,7 +62,8 @@ static const kg_suite main_suite = { .name = "main",
                                      .cpu_shapes = KG_TABLE(cpu_rows),
                                      .seeds = KG_LIST(seeds),
                                      .backends = KG_LIST(backends),
-                                     .xfails = { xfails, 2 } },
+                                     .xfails = { xfails, 2 },
+                                     .environment = KG_LIST(environment) },
                       mainly = { .name = "mainly",
                                  .op = &other_op,
                                  .shapes = KG_TABLE(other_rows),
@@ -277,10 +281,8 @@ static void swept_problems(void **state)
 static void sweeps_that_are_refused(void **state)
 {
     (void)state;
-    refused(SELECTION(PATTERNS("main"), SWEEPS({ "n", LIST("64", "64") })),
-            "--set: suite main, row big@n=64: stands twice");
-    refused(SELECTION(PATTERNS("main"), SWEEPS({ "n", LIST("64", "0064") })),
-            "--set: suite main, row big@n=64: stands twice");
+    refused(SELECTION(PATTERNS("main"), SWEEPS({ "n", LIST("64", "64") })), "--set n=64 stands twice");
+    refused(SELECTION(PATTERNS("main"), SWEEPS({ "n", LIST("64", "0064") })), "--set n=64 stands twice");
     refused(SELECTION(PATTERNS("main"), SWEEPS({ "n", LIST("63") })), "suite main, row big@n=63: n is odd");
     refused(SELECTION(PATTERNS("main"), SWEEPS({ "n", LIST("0") })), "--set n=0 is outside 1 to 4096");
     refused(SELECTION(PATTERNS("main"), SWEEPS({ "n", LIST("x") })), "--set n=x is not an integer");
@@ -288,10 +290,117 @@ static void sweeps_that_are_refused(void **state)
             "--set depth: op copy of suite main has no such field");
     refused(SELECTION(SWEEPS({ "heads", LIST("2") })), "--set heads: op shift of suite mainly has no such field");
     plan(SELECTION(PATTERNS("main/big/s0/fast"), SWEEPS({ "heads", LIST("2") })), "main/big@heads=2/s0/fast");
+    static const char *const value[] = { "64" };
     struct kg_sweep many[17];
     for (size_t i = 0; i < 17; i++)
-        many[i] = (struct kg_sweep){ "n", LIST("64") };
+        many[i] = (struct kg_sweep){ "n", value, 1 };
     refused(SELECTION(.sweeps = many, .n_sweeps = 17), "more than 16 fields swept");
+}
+
+/* What the op refuses in a row that is not selected is nobody's concern. */
+static void rows_that_an_op_refuses(void **state)
+{
+    (void)state;
+    refused(SELECTION(PATTERNS("main"), SWEEPS({ "heads", LIST("64") })),
+            "suite main, row big2@heads=64: as many heads as n");
+    plan(SELECTION(PATTERNS("main/big/s0/fast"), SWEEPS({ "heads", LIST("64") })), "main/big@heads=64/s0/fast");
+    plan(SELECTION(PATTERNS("main/*/s0/fast"), EXCLUDES("main/big2"), SWEEPS({ "heads", LIST("64") })),
+         "main/big@heads=64/s0/fast");
+}
+
+/* ---- variables --------------------------------------------------------------------------------------------- */
+
+static const char *const *variables; /* names, each before its text */
+
+static char *variable(const char *name)
+{
+    for (const char *const *at = variables; *at; at += 2)
+        if (!strcmp(at[0], name))
+            return (char *)at[1];
+    return NULL;
+}
+
+#define VARIABLES(...)                                                                                                 \
+    variables = (const char *const[])                                                                                  \
+    {                                                                                                                  \
+        __VA_ARGS__, NULL                                                                                              \
+    }
+#define OF_FAST PATTERNS("main/*/s0/fast"), .variable = variable
+
+static void variables_set_fields(void **state)
+{
+    (void)state;
+    VARIABLES("N", "64"); /* which big2 has anyway */
+    plan(SELECTION(OF_FAST), "main/big@n=64/s0/fast main/big2/s0/fast");
+    plan(SELECTION(PATTERNS("main/*/s0/fast")), "main/big/s0/fast main/big2/s0/fast");
+    plan(SELECTION(PATTERNS("mainly"), .variable = variable), MAINLY); /* which declares none */
+    VARIABLES("N", "", "OTHER", "2");
+    plan(SELECTION(OF_FAST), "main/big/s0/fast main/big2/s0/fast");
+    VARIABLES("DTYPE", "bf16", "HEADS", "4,08"); /* in the table's order; 8 is what big falls back to */
+    plan(SELECTION(OF_FAST), "main/big@heads=4,dtype=bf16/s0/fast main/big@dtype=bf16/s0/fast "
+                             "main/big2@heads=4,dtype=bf16/s0/fast main/big2@heads=8,dtype=bf16/s0/fast");
+    VARIABLES("N", "x"); /* of a suite that nothing selects */
+    plan(SELECTION(PATTERNS("mainly"), .variable = variable), MAINLY);
+}
+
+static void options_come_before_variables(void **state)
+{
+    const struct kg_selection *both = SELECTION(OF_FAST, SWEEPS({ "n", LIST("64") })),
+                              *other = SELECTION(OF_FAST, SWEEPS({ "scale", LIST(".5") }));
+    (void)state;
+    VARIABLES("N", "128,256");
+    plan(both, "main/big@n=64/s0/fast main/big2@n=64/s0/fast");
+    assert_null(kg_selection_variable(both, &environment[2]));
+    assert_null(kg_selection_variable(other, &environment[1]));
+    assert_string_equal(kg_selection_variable(other, &environment[2]), "128,256");
+    VARIABLES("N", "64");
+    plan(other, "main/big@n=64,scale=0.5/s0/fast main/big2@scale=0.5/s0/fast");
+}
+
+/* They say what changed them, and a worker makes the same of their names. */
+static void cases_carry_their_variables(void **state)
+{
+    static const char *const wanted[] = { "HEADS=2,N=64", "HEADS=2,N=256", "", "N=256" };
+    (void)state;
+    VARIABLES("HEADS", "2", "N", "64,256");
+    struct kg_plan p = made(SELECTION(OF_FAST));
+    assert_int_equal(p.count, 4);
+    for (size_t i = 0; i < p.count; i++) {
+        void *problem = NULL;
+        assert_string_equal(p.cases[i].environment, wanted[i]);
+        assert_int_equal(kg_plan_problem(p.cases[i].suite, p.cases[i].kind, p.cases[i].shape, &problem, NULL), KG_OK);
+        assert_memory_equal(problem, p.cases[i].problem, sizeof(struct problem));
+        free(problem);
+    }
+    kg_plan_done(&p);
+    p = made(SELECTION(PATTERNS("main/*/s0/fast"), SWEEPS({ "n", LIST("32") })));
+    assert_string_equal(p.cases[0].environment, "");
+    kg_plan_done(&p);
+}
+
+static void variables_that_are_refused(void **state)
+{
+    const struct kg_selection *all = SELECTION(PATTERNS("main"), .variable = variable);
+    (void)state;
+    VARIABLES("N", "x");
+    refused(all, "N=x: n=x is not an integer");
+    VARIABLES("N", "64,0");
+    refused(all, "N=64,0: n=0 is outside 1 to 4096");
+    VARIABLES("DTYPE", "f8");
+    refused(all, "DTYPE=f8: dtype=f8 is not one of its choices");
+    VARIABLES("N", "64,0064");
+    refused(all, "N=64,0064: n=64 stands twice");
+    VARIABLES("N", "64,,2");
+    refused(all, "N=64,,2: an empty value between commas");
+    VARIABLES("N", "2,");
+    refused(all, "N=2,: an empty value between commas");
+    VARIABLES("N", "0000000000000000000000000000000000000000000000000000000000000064");
+    refused(all, "N=0000000000000000000000000000000000000000000000000000000000000064: a value too long");
+    VARIABLES("N", "63");
+    refused(all, "N=63: suite main, row big@n=63: n is odd");
+    VARIABLES("HEADS", "64");
+    refused(all, "HEADS=64: suite main, row big2@heads=64: as many heads as n");
+    plan(SELECTION(PATTERNS("main/big/s0/fast"), .variable = variable), "main/big@heads=64/s0/fast");
 }
 
 /* ---- shards ------------------------------------------------------------------------------------------------ */
@@ -541,6 +650,11 @@ int main(void)
         cmocka_unit_test(sweeps),
         cmocka_unit_test(swept_problems),
         cmocka_unit_test(sweeps_that_are_refused),
+        cmocka_unit_test(rows_that_an_op_refuses),
+        cmocka_unit_test(variables_set_fields),
+        cmocka_unit_test(options_come_before_variables),
+        cmocka_unit_test(cases_carry_their_variables),
+        cmocka_unit_test(variables_that_are_refused),
         cmocka_unit_test(shards_part_the_shapes),
         cmocka_unit_test(many_cases),
         cmocka_unit_test(problems_by_name),

@@ -408,6 +408,35 @@ static void excuses_of_gates(void **state)
     accepted();
 }
 
+static void variables_of_fields(void **state)
+{
+    static const kg_variable no_name[] = { { NULL, "n" } }, empty[] = { { "", "n" } }, lower[] = { { "block", "n" } },
+                             digit[] = { { "2N", "n" } }, no_field[] = { { "N", NULL } },
+                             unknown[] = { { "_N2", "n" }, { "M", "m" } },
+                             name_twice[] = { { "N", "n" }, { "N", "even" } },
+                             field_twice[] = { { "N", "n" }, { "M", "n" } },
+                             right[] = { { "N", "n" }, { "M_2", "even" } };
+    (void)state;
+    t.suite.environment = (kg_variables)KG_LIST(no_name);
+    refused("suite copies: '' is no name for an environment variable");
+    t.suite.environment = (kg_variables)KG_LIST(empty);
+    refused("suite copies: '' is no name for an environment variable");
+    t.suite.environment = (kg_variables)KG_LIST(lower);
+    refused("suite copies: 'block' is no name for an environment variable");
+    t.suite.environment = (kg_variables)KG_LIST(digit);
+    refused("suite copies: '2N' is no name for an environment variable");
+    t.suite.environment = (kg_variables)KG_LIST(no_field);
+    refused("suite copies, variable N: op copy has no field ");
+    t.suite.environment = (kg_variables)KG_LIST(unknown);
+    refused("suite copies, variable M: op copy has no field m");
+    t.suite.environment = (kg_variables)KG_LIST(name_twice);
+    refused("suite copies, variable N: it or its field stands twice");
+    t.suite.environment = (kg_variables)KG_LIST(field_twice);
+    refused("suite copies, variable M: it or its field stands twice");
+    t.suite.environment = (kg_variables)KG_LIST(right);
+    accepted();
+}
+
 /* An excuse is of inputs, whichever backend gets them. */
 static void which_cases_are_excused(void **state)
 {
@@ -472,6 +501,7 @@ int main(void)
         cmocka_unit_test_setup(the_module, table_new),
         cmocka_unit_test_setup(excuses_of_gates, table_new),
         cmocka_unit_test(which_cases_are_excused),
+        cmocka_unit_test_setup(variables_of_fields, table_new),
         cmocka_unit_test_setup(contests, table_new),
         cmocka_unit_test_setup(clean_backends, table_new),
     };
