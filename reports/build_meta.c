@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "plan/axis.h"
 #include "reports/facts.h"
 #include "reports/json_parts.h"
 #include "resources/resources_file.h"
@@ -127,6 +128,21 @@ static void add_launches(cJSON *root, const struct kg_run *run)
     }
 }
 
+/* The variables that its suites declare and that are in force; what they changed is said at each result. */
+static void add_environment(cJSON *root, const struct kg_run *run)
+{
+    cJSON *object = cJSON_AddObjectToObject(root, "environment");
+    for (size_t i = 0; i < run->n_results && run->selection; i++) {
+        const kg_suite *suite = run->results[i].of.suite;
+        for (size_t v = 0; suite && v < suite->environment.count; v++) {
+            const kg_variable *variable = &suite->environment.items[v];
+            const char *text = kg_selection_variable(run->selection, variable);
+            if (text && !cJSON_GetObjectItemCaseSensitive(object, variable->name))
+                kg_json_add_text(object, variable->name, text);
+        }
+    }
+}
+
 static void add_run(cJSON *root, const struct kg_run *run)
 {
     cJSON_AddNumberToObject(root, "schema", SCHEMA);
@@ -135,6 +151,7 @@ static void add_run(cJSON *root, const struct kg_run *run)
     kg_json_add_text(root, "timestamp", run->started);
     kg_json_add_real(root, "seconds", run->seconds);
     kg_json_add_text(root, "command", run->command);
+    add_environment(root, run);
     kg_json_add_text(root, "expectations", run->expectations_exist ? run->expectations : "");
     kg_json_add_text(root, "partial", run->partial);
     cJSON_AddBoolToObject(root, "timed", kg_fact_run_timed(run));

@@ -81,6 +81,8 @@ void kg_json_add_problem(cJSON *object, const struct kg_result *result)
     if (!result->of.suite || !result->of.problem)
         return;
     const kg_fields *fields = &result->of.suite->op->fields;
+    if (result->of.environment && *result->of.environment)
+        kg_json_add_text(object, "environment", result->of.environment);
     for (size_t i = 0; i < fields->count; i++)
         add_field(object, &fields->items[i], result->of.problem);
 }

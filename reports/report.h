@@ -24,6 +24,7 @@ struct kg_run {
     const struct kg_module *module;
     const struct kg_module *baseline; /* --against: the build that is judged against; NULL: goldens judge */
     char baseline_path[4096];
+    const struct kg_selection *selection; /* NULL: it is not known */
     kg_device device;
     struct kg_device_state state_before, state_after;
     char cuda_runtime[32], nvml[64]; /* versions; "" where there is none */

@@ -25,6 +25,17 @@ static cJSON *problem_to_json(const struct kg_case *of)
     return problem;
 }
 
+/* Of a suite that declares any: which field each sets, and what they changed here. */
+static void add_variables(cJSON *object, const struct kg_case *of)
+{
+    const kg_variables *environment = &of->suite->environment;
+    cJSON *variables = environment->count ? cJSON_AddObjectToObject(object, "variables") : NULL;
+    for (size_t i = 0; i < environment->count; i++)
+        cJSON_AddStringToObject(variables, environment->items[i].name, environment->items[i].field);
+    if (*of->environment)
+        cJSON_AddStringToObject(object, "environment", of->environment);
+}
+
 static int print_json(const struct kg_plan *plan, kg_error *ret_error)
 {
     cJSON *root = cJSON_CreateArray();
@@ -42,6 +53,7 @@ static int print_json(const struct kg_plan *plan, kg_error *ret_error)
         cJSON_AddStringToObject(one, "device", of->kind == KG_CUDA ? "cuda" : "cpu");
         cJSON_AddBoolToObject(one, "timed", kg_timed_by_tables(of->suite, of->backend) && !of->regime);
         cJSON_AddItemToObject(one, "problem", problem_to_json(of));
+        add_variables(one, of);
         cJSON_AddItemToArray(root, one);
     }
     return kg_json_put(root, stdout, ret_error);

@@ -181,6 +181,7 @@ static void describe_run(struct kg_session *s)
     snprintf(run->cuda_runtime, sizeof run->cuda_runtime, "%s", s->device.kind == KG_CUDA ? KG_CUDA_TOOLKIT : "");
     snprintf(run->command, sizeof run->command, "%s", s->options->line);
     snprintf(run->again, sizeof run->again, "%s", s->options->again);
+    run->selection = &s->options->selection;
     run->module = s->module.root;
     run->baseline = s->baseline.root;
     snprintf(run->baseline_path, sizeof run->baseline_path, "%s", s->baseline.path);

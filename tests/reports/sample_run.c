@@ -54,6 +54,7 @@ static const kg_backend math = { .name = "math", .device = KG_CUDA }, ours = { .
                         automatic = { .name = "auto", .device = KG_CUDA }, host = { .name = "host", .device = KG_CPU };
 static const uint64_t seeds[] = { 0, 1, 2 };
 
+static const kg_variable alpha_variables[] = { { "LENGTH", "S" }, { "HEADS", "H" } };
 static const struct problem alpha_rows[] = { { .name = "mission" }, { .name = "wide" }, { .name = "tall" } };
 static const kg_suite alpha = {
     .name = "alpha",
@@ -64,6 +65,7 @@ static const kg_suite alpha = {
     .cpu_anchor = &host,
     .gates = { .max_abs = 0.06, .mean_abs = 0.02, .bad_abs = 0.02, .bad_pct = 1, .rel_l2 = 0.05 },
     .contest = { .ours = &ours, .baseline = &library },
+    .environment = KG_LIST(alpha_variables),
 };
 static const kg_suite beta = {
     .name = "beta",

@@ -559,6 +559,31 @@ static void test_meta_json(const struct kg_run *run)
     cJSON_Delete(root);
 }
 
+static char *length_is_set(const char *name)
+{
+    static char text[] = "512,1024";
+    return strcmp(name, "LENGTH") ? NULL : text;
+}
+
+/* What is set is the run's, what it changed a result's; where nothing is known of either, nothing is said. */
+static void test_environment_json(const struct kg_run *run)
+{
+    const struct kg_selection selection = { .variable = length_is_set };
+    struct kg_result one = run->results[0];
+    struct kg_run as = *run;
+    as.selection = &selection;
+    one.of.environment = "LENGTH=1024";
+    as.results = &one;
+    as.n_results = 1;
+    cJSON *root = parse(&as, kg_report_json), *plain = parse(run, kg_report_json);
+    CHECK(is_text(root, "environment/LENGTH", "512,1024") && cJSON_GetArraySize(find(root, "environment")) == 1);
+    CHECK(is_text(root, "results/0/environment", "LENGTH=1024"));
+    CHECK(cJSON_IsObject(find(plain, "environment")) && cJSON_GetArraySize(find(plain, "environment")) == 0);
+    CHECK(!find(plain, "results/0/environment"));
+    cJSON_Delete(root);
+    cJSON_Delete(plain);
+}
+
 /* Nothing asked it not to time, but what it ran failed, was skipped or is judged on another seed. */
 static void test_untimed(const struct kg_run *run, const char *folder, bool update)
 {
@@ -806,6 +831,7 @@ int main(int argc, char **argv)
     test_correctness_json(&run);
     test_perf_json(&run);
     test_meta_json(&run);
+    test_environment_json(&run);
     test_whole_json(&run);
     test_idle_json(&run);
     test_against_json(&against);
