@@ -5,8 +5,8 @@
 
 #include "backends.h"
 
-extern const kg_suite cudnn_sdpa, attention_matrix, sdpa_parity, fa_s512, flex_attention, fp8_sdpa, fp8_sdpa_e4m3,
-    fp8_cudnn, pathology;
+extern const kg_suite cudnn_sdpa, attention_matrix, sdpa_parity, fa_s512, fp8_sdpa, fp8_sdpa_e4m3, fp8_cudnn, pathology;
+extern const kg_suite flex_attention, flex_attention_static, flex_parity;
 
 /* The tables of a suite that has all four, by their names. */
 #define SUITE_TABLES                                                                                                   \

@@ -126,8 +126,8 @@ static void softmax_row(const struct scratch *s, int64_t i, float *p, int64_t vi
 #pragma omp simd reduction(max : row_max)
     for (int64_t j = 0; j < visible; j++)
         row_max = p[j] > row_max ? p[j] : row_max;
-    if (row_max == -INFINITY)
-        visible = 0;
+    while (row_max == -INFINITY && visible > 0 && p[visible - 1] == -INFINITY)
+        visible--;
 #pragma omp simd reduction(+ : tile_sum)
     for (int64_t j = 0; j < visible; j++) {
         p[j] = p[j] == -INFINITY ? 0 : power_of_two(p[j] - row_max);
@@ -194,7 +194,7 @@ static void attend_tile(const struct state *state, const struct scratch *s, cons
     }
     for (int64_t i = 0; i < n_queries; i++)
         half_store_row(&tensors[SDPA_O], (head * p->S + i0 + i) * D, D, s->o + i * D,
-                       s->row_sum[i] > 0 ? 1 / s->row_sum[i] : 0);
+                       s->row_sum[i] == 0 ? 0 : 1 / s->row_sum[i]);
 }
 
 int cpu_flash_launch(const kg_backend *self, void *opaque, const kg_tensor *tensors, void *stream, kg_error *ret_error)

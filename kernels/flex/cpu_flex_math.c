@@ -62,7 +62,7 @@ static void attend_row(const struct sdpa *p, const struct flex_aux *aux, const k
             sums[d] += weight * element;
         }
     }
-    half_store_row(&tensors[SDPA_O], row * D, D, sums, row_sum > 0 ? 1 / row_sum : 0);
+    half_store_row(&tensors[SDPA_O], row * D, D, sums, row_sum == 0 ? 0 : 1 / row_sum);
 }
 
 static int launch(const kg_backend *self, void *opaque, const kg_tensor *tensors, void *stream, kg_error *ret_error)

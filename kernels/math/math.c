@@ -10,7 +10,7 @@
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 
-#include "math/softmax.h"
+#include "math/math.h"
 #include "op/sdpa_cuda.h"
 
 #define WORKSPACE_BYTES ((size_t)32 << 20) /* what cuBLAS recommends on sm_90; elsewhere it needs less */
@@ -34,7 +34,8 @@ struct cublas {
 struct math_state {
     const struct cublas *cublas;
     const struct sdpa *problem;
-    int64_t pitch; /* of scores and P, in elements: rows start at 16 bytes whatever Skv is */
+    const struct math_softmax *softmax; /* NULL: that of softmax.cu */
+    int64_t pitch;                      /* of scores and P, in elements: rows start at 16 bytes whatever Skv is */
 };
 
 /* What a launch's workspace holds: cuBLAS's own, then the scores in FP32, then the probabilities. */
@@ -52,7 +53,7 @@ static int64_t score_count(const struct sdpa *problem)
     return problem->B * problem->H * problem->S * pitch(problem);
 }
 
-static int supports(const kg_backend *self, const kg_device *device, const void *problem, kg_error *ret_error)
+int math_supports(const kg_backend *self, const kg_device *device, const void *problem, kg_error *ret_error)
 {
     (void)self;
     const struct sdpa *sdpa = problem;
@@ -97,8 +98,8 @@ static int symbols_find(const kg_host *host, void *library, struct cublas *ret_c
     return KG_OK;
 }
 
-static int library_open(const kg_backend *self, const kg_host *host, const kg_device *device, void **ret_library,
-                        kg_error *ret_error)
+int math_open(const kg_backend *self, const kg_host *host, const kg_device *device, void **ret_library,
+              kg_error *ret_error)
 {
     (void)self;
     (void)device;
@@ -123,7 +124,7 @@ out:
     return status;
 }
 
-static void library_close(const kg_backend *self, void *library)
+void math_close(const kg_backend *self, void *library)
 {
     (void)self;
     struct cublas *cublas = library;
@@ -137,7 +138,7 @@ static size_t scores_bytes(const struct sdpa *problem)
     return ((size_t)score_count(problem) * 4 + 255) / 256 * 256;
 }
 
-static size_t workspace(const kg_backend *self, const void *state)
+size_t math_workspace(const kg_backend *self, const void *state)
 {
     (void)self;
     const struct sdpa *problem = ((const struct math_state *)state)->problem;
@@ -147,20 +148,21 @@ static size_t workspace(const kg_backend *self, const void *state)
 
 static struct scratch scratch_of(const struct math_state *math, const kg_tensor *tensors)
 {
-    char *start = tensors[SDPA_WORKSPACE].data, *scores = start + WORKSPACE_BYTES;
+    const int place = math->softmax ? math->softmax->workspace_place(math->problem) : SDPA_WORKSPACE;
+    char *start = tensors[place].data, *scores = start + WORKSPACE_BYTES;
     return (struct scratch){ start, scores, scores + scores_bytes(math->problem) };
 }
 
-static int prepare(const kg_backend *self, const kg_call *call, void **ret_state, kg_identity *ret_identity,
-                   kg_error *ret_error)
+int math_prepare(const kg_backend *self, const kg_call *call, void **ret_state, kg_identity *ret_identity,
+                 kg_error *ret_error)
 {
-    (void)self;
     const struct sdpa *problem = call->problem;
     struct math_state *math = calloc(1, sizeof *math);
     if (!math)
         return kg_fail(ret_error, KG_ENOMEM, "no memory for the state of math");
     math->cublas = call->library;
     math->problem = problem;
+    math->softmax = self->data;
     math->pitch = pitch(problem);
 
     int major = 0, minor = 0, patch = 0;
@@ -217,7 +219,7 @@ static cublasStatus_t output_pv(const struct math_state *math, const kg_tensor *
                               (long long)of.rows * of.D, of.batch, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
 }
 
-static int launch(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error)
+int math_launch(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error)
 {
     (void)self;
     const struct math_state *math = state;
@@ -243,7 +245,10 @@ static int launch(const kg_backend *self, void *state, const kg_tensor *tensors,
         .first_keys = (int)sdpa_first_keys(problem),
         .scale_log2 = sdpa_scale_log2(problem),
     };
-    cudaError_t launched = (cudaError_t)softmax_launch(&softmax, (int)sdpa_tensor_dtype(problem), stream);
+    const int dtype = (int)sdpa_tensor_dtype(problem);
+    cudaError_t launched =
+        (cudaError_t)(math->softmax ? math->softmax->launch(&softmax, dtype, problem, tensors, stream)
+                                    : softmax_launch(&softmax, dtype, stream));
     if (launched != cudaSuccess)
         return kg_fail(ret_error, KG_EDEVICE, "softmax: %s", cudaGetErrorString(launched));
 
@@ -256,12 +261,5 @@ static int launch(const kg_backend *self, void *state, const kg_tensor *tensors,
 const kg_backend sdpa_math = {
     .name = "math",
     .help = "cuBLAS, softmax, cuBLAS, with the scores in memory",
-    .device = KG_CUDA,
-    .supports = supports,
-    .open = library_open,
-    .close = library_close,
-    .prepare = prepare,
-    .workspace = workspace,
-    .launch = launch,
-    .release = sdpa_cuda_release,
+    MATH,
 };

@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 struct softmax_args {
-    const float *scores; /* [rows, pitch], unscaled */
+    float *scores; /* [rows, pitch], unscaled */
     void *p;             /* [rows, pitch] of the dtype given at launch */
     int64_t rows;
     int64_t pitch;    /* a multiple of 8, at least Skv; what lies beyond Skv is read and written, never meant */

@@ -37,7 +37,9 @@ static void reference_row(const struct sdpa *p, const struct sdpa_scores *scores
     double row_sum = 0;
     for (int64_t d = 0; d < D; d++)
         sums[d] = 0;
-    for (int64_t j = 0; j < visible && row_max > -INFINITY; j++) {
+    for (int64_t j = 0; j < visible; j++) {
+        if (scores && weights[j] == -INFINITY)
+            continue;
         double weight = exp(weights[j] - row_max);
         row_sum += weight;
         for (int64_t d = 0; d < D; d++)
@@ -45,7 +47,7 @@ static void reference_row(const struct sdpa *p, const struct sdpa_scores *scores
     }
     float *out = (float *)tensors[SDPA_O].data + row * D;
     for (int64_t d = 0; d < D; d++)
-        out[d] = row_sum > 0 ? (float)(sums[d] / row_sum) : 0;
+        out[d] = row_sum == 0 ? 0 : (float)(sums[d] / row_sum);
 }
 
 int sdpa_reference_rows(const struct sdpa *p, const struct sdpa_scores *scores, const kg_tensor *tensors,

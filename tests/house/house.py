@@ -36,9 +36,9 @@ ROOMS = [
 FAMILIES = {
     "kernels/op": [],
     "kernels/cpu": ["kernels/op"],
-    "kernels/flex": ["kernels/op", "kernels/cpu"],
     "kernels/math": ["kernels/op"],
     "kernels/fused": ["kernels/op"],
+    "kernels/flex": ["kernels/op", "kernels/cpu", "kernels/math", "kernels/fused"],
     "kernels/fp8": ["kernels/op"],
     "kernels/cudnn": ["kernels/op", "kernels/fp8"],  # cuDNN's FP8 takes the encoder
     "kernels/pathology": ["kernels/op"],

@@ -49,14 +49,13 @@ static double one(const void *problem)
 static const kg_field fields[] = { { .name = "n", .help = "lost" }, { .name = "m", .min = 3, .help = "lost" } };
 static const kg_kernel kernels[] = { { .name = "a", .tensor_sass = 7 }, { .name = "b", .registers = 5 } };
 static const kg_xfail xfails[] = { { "a/*", "lost" }, { "b/*", "lost" } };
-static int scale(const void *problem, const void *arithmetic, const kg_device *device, const kg_tensor *tensors,
-                 void *stream, kg_error *ret_error)
+static int give(const void *problem, const kg_tensor *tensors, kg_error *ret_error)
 {
-    (void)problem, (void)arithmetic, (void)device, (void)tensors, (void)stream, (void)ret_error;
+    (void)problem, (void)tensors, (void)ret_error;
     return KG_OK;
 }
 
-static const kg_op op = { .name = "op", .fields = KG_LIST(fields), .peak_ratio = one, .error_scale_cuda = scale };
+static const kg_op op = { .name = "op", .fields = KG_LIST(fields), .peak_ratio = one, .give = give };
 static const kg_backend plain = { .name = "plain", .knobs = KG_LIST(fields), .knobs_size = 16, .self = &plain };
 
 /* A module of two suites over one op and backends, one of which has itself among its candidates. */
@@ -119,7 +118,7 @@ static void what_is_missing_is_0(void **state)
     assert_ptr_equal(suite->clean, suite->backends.items[0]);
     assert_int_equal(suite->environment.count, 0);
     assert_ptr_equal(suite->op->peak_ratio, one);
-    assert_true(suite->op->error_scale_cuda == NULL);
+    assert_true(suite->op->give == NULL);
     const kg_fields lists[] = { suite->op->fields, suite->backends.items[0]->knobs };
     for (int i = 0; i < 2; i++) {
         assert_string_equal(lists[i].items[1].name, "m");
