@@ -48,8 +48,9 @@ static const kg_variable environment[] = {
     { "TORCH_COMPILE_MODE", "compile_mode" },
 };
 
-static const kg_backend *const backends[] = { &flex_eager, &cpu_flex_math, &cpu_flex };
-static const kg_backend *const static_backends[] = { &flex_static, &flex_eager, &cpu_flex_math, &cpu_flex };
+static const kg_backend *const backends[] = { &flex_eager, &flex_cudnn, &cpu_flex_math, &cpu_flex };
+static const kg_backend *const static_backends[] = { &flex_static, &flex_eager, &flex_cudnn, &cpu_flex_math,
+                                                     &cpu_flex };
 
 /* Those of cudnn_sdpa, whose note says why. Modifiers add no error that shows: E counts what they round. */
 #define GATES                                                                                                          \
@@ -114,7 +115,8 @@ static const kg_suite_regime length_regimes[] = {
     { "winner", "*d64_s1000" }, { "hidden", "*d128_s1000" },       { "ones", "*d128_s1000" },
 };
 
-static const kg_backend *const length_backends[] = { &flex_static, &flex_eager, &cpu_flex_math, &cpu_flex };
+static const kg_backend *const length_backends[] = { &flex_static, &flex_eager, &flex_cudnn, &cpu_flex_math,
+                                                     &cpu_flex };
 
 const kg_suite flex_parity = {
     .name = "flex_parity",

@@ -15,11 +15,6 @@
 
 #define MAX_PLANS 16
 
-struct variant {
-    const char *name;
-    int n_plans; /* to choose from */
-};
-
 struct state {
     struct cudnn_plan plan;
     bool causal, bottom_right;
@@ -27,7 +22,7 @@ struct state {
     int32_t keys, queries;
 };
 
-static int supports(const kg_backend *self, const kg_device *device, const void *problem, kg_error *ret_error)
+int cudnn_sdpa_supports(const kg_backend *self, const kg_device *device, const void *problem, kg_error *ret_error)
 {
     const struct sdpa *p = problem;
     (void)self;
@@ -73,14 +68,14 @@ static int execute(const struct state *state, const kg_tensor *tensors, const vo
     return cudnn_plan_execute(&state->plan, ids, data, count, workspace, stream, ret_error);
 }
 
-static int launch(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error)
+int cudnn_sdpa_launch(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error)
 {
     (void)self;
     const struct state *s = state;
     return execute(s, tensors, s->plan.workspace_bytes > 0 ? tensors[SDPA_WORKSPACE].data : NULL, stream, ret_error);
 }
 
-static size_t workspace(const kg_backend *self, const void *state)
+size_t cudnn_sdpa_workspace(const kg_backend *self, const void *state)
 {
     (void)self;
     const struct state *s = state;
@@ -101,7 +96,7 @@ static struct state state_of(const kg_call *call, const struct cudnn_plan *plan)
                            .queries = (int32_t)p->S };
 }
 
-static void release(const kg_backend *self, void *state)
+void cudnn_sdpa_release(const kg_backend *self, void *state)
 {
     (void)self;
     struct state *s = state;
@@ -180,7 +175,7 @@ static int fastest_find(const kg_call *call, const struct cudnn_plan *plans, int
 static int plan_choose(const kg_backend *self, const kg_call *call, cudnnBackendDescriptor_t graph,
                        struct cudnn_plan *ret_plan, kg_error *ret_error)
 {
-    const struct variant *variant = self->data;
+    const struct cudnn_variant *variant = self->data;
     const struct sdpa *p = call->problem;
     struct cudnn_plan plans[MAX_PLANS];
     int count = 0, proposed = 0, chosen = 0;
@@ -201,8 +196,8 @@ static int plan_choose(const kg_backend *self, const kg_call *call, cudnnBackend
     return status;
 }
 
-static int prepare(const kg_backend *self, const kg_call *call, void **ret_state, kg_identity *ret_identity,
-                   kg_error *ret_error)
+int cudnn_sdpa_prepare(const kg_backend *self, const kg_call *call, void **ret_state, kg_identity *ret_identity,
+                       kg_error *ret_error)
 {
     const struct sdpa *p = call->problem;
     struct cudnn_plan plan;
@@ -213,7 +208,7 @@ static int prepare(const kg_backend *self, const kg_call *call, void **ret_state
         .revision = CUDNN_SDPA_REVISION,
         .shape = p,
         .dtype = KG_DTYPE_NAMES[sdpa_tensor_dtype(p)],
-        .choice = ((const struct variant *)self->data)->name,
+        .choice = ((const struct cudnn_variant *)self->data)->name,
         .graph = cudnn_sdpa_graph,
         .choose = plan_choose,
     };
@@ -227,20 +222,17 @@ static int prepare(const kg_backend *self, const kg_call *call, void **ret_state
     return KG_OK;
 }
 
-#define CUDNN_BACKEND                                                                                                  \
-    .device = KG_CUDA, .supports = supports, .open = cudnn_common_open, .close = cudnn_common_close,                   \
-    .prepare = prepare, .workspace = workspace, .launch = launch, .release = release
-
 const kg_backend sdpa_cudnn = {
     .name = "cudnn",
     .help = "cuDNN's fused attention, the first configuration its heuristics propose",
-    .data = &(const struct variant){ .name = "first", .n_plans = 1 },
-    CUDNN_BACKEND,
+    .supports = cudnn_sdpa_supports,
+    CUDNN_FIRST,
 };
 
 const kg_backend sdpa_cudnn_best = {
     .name = "cudnn_best",
     .help = "cuDNN's fused attention, the fastest of all configurations its heuristics propose",
-    .data = &(const struct variant){ .name = "best", .n_plans = MAX_PLANS },
+    .supports = cudnn_sdpa_supports,
+    .data = &(const struct cudnn_variant){ .name = "best", .n_plans = MAX_PLANS },
     CUDNN_BACKEND,
 };

@@ -2,7 +2,7 @@
 #ifndef CUDNN_SDPA_H
 #define CUDNN_SDPA_H
 
-#include "cudnn/cudnn_library.h"
+#include "cudnn/cudnn_common.h"
 #include "op/sdpa.h"
 
 /* Raised when the operations, their order or the tensors' ids change: plans kept from before then stay unread. */
@@ -25,5 +25,24 @@ static inline int64_t cudnn_sdpa_id(enum sdpa_tensor tensor)
 /* `problem` is a struct sdpa. Returns the finalised operation graph, which belongs to the build; NULL after a failure.
  */
 cudnnBackendDescriptor_t cudnn_sdpa_graph(struct cudnn_build *build, const void *problem);
+
+/* `data` of a backend that is such a graph: how many proposed plans it chooses from, and what the choice is called. */
+struct cudnn_variant {
+    const char *name;
+    int n_plans;
+};
+
+int cudnn_sdpa_supports(const kg_backend *self, const kg_device *device, const void *problem, kg_error *ret_error);
+int cudnn_sdpa_prepare(const kg_backend *self, const kg_call *call, void **ret_state, kg_identity *ret_identity,
+                       kg_error *ret_error);
+size_t cudnn_sdpa_workspace(const kg_backend *self, const void *state);
+int cudnn_sdpa_launch(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error);
+void cudnn_sdpa_release(const kg_backend *self, void *state);
+
+/* All of a backend but its name, help, data and what it supports; and with the first plan that is proposed. */
+#define CUDNN_BACKEND                                                                                                  \
+    .device = KG_CUDA, .open = cudnn_common_open, .close = cudnn_common_close, .prepare = cudnn_sdpa_prepare,          \
+    .workspace = cudnn_sdpa_workspace, .launch = cudnn_sdpa_launch, .release = cudnn_sdpa_release
+#define CUDNN_FIRST .data = &(const struct cudnn_variant){ .name = "first", .n_plans = 1 }, CUDNN_BACKEND
 
 #endif

@@ -17,7 +17,7 @@ enum flex_tile_id { FLEX_TILE_BY_TABLE, FLEX_TILE_64, FLEX_TILE_128, FLEX_TILE_I
 
 /* X(D, warps, strips, keys of a step, Q is kept in registers, blocks that a multiprocessor shall hold), as flash_tile
  * has them (flash_tile.cuh). */
-#define FLEX_TILES_64(X) X(64, 4, 1, 64, true, 4) X(128, 4, 1, 64, true, 2)
+#define FLEX_TILES_64(X) X(64, 4, 1, 64, true, 3) X(128, 4, 1, 64, true, 2)
 #define FLEX_TILES_128(X) X(64, 4, 2, 64, true, 2) X(128, 4, 2, 32, false, 2)
 
 /* For cudaLaunchKernel; attend NULL: there are none. */

@@ -23,17 +23,6 @@ __device__ __forceinline__ bool flex_has_scores(const flex_aux &aux)
     return any;
 }
 
-__device__ __forceinline__ bool flex_is_seen(int b, int h, int q, int k, const flex_aux *aux)
-{
-    bool seen = true;
-#define SEEN(name, has)                                                                                                \
-    if (FLEX_HAS(name, *aux))                                                                                          \
-        seen = seen && name##_mask(b, h, q, k, aux);
-    FLEX_MASKS(SEEN)
-#undef SEEN
-    return seen;
-}
-
 /* A thread's scores, a modifier at a time: what is asked at run time is asked once for all of them. `row` and `column`
  * are its first in the head (flash.cu's mask). Past the ends the last query and key stand in: arrays have no more. */
 #define FLEX_EACH(statement)                                                                                           \
@@ -121,6 +110,23 @@ __device__ __forceinline__ flex_walk flex_walk_of(const flex_args &args, int b, 
     return walk;
 }
 
+/* Ends when the step's keys are here, and those of the next one, from `next` on, are on their way. */
+template <typename TILE>
+__device__ __forceinline__ void
+flex_begin_step(uint32_t stages, const flex_args &args, int64_t k_offset, int step, int next,
+                uint32_t (&kept)[TILE::KEEP_Q ? TILE::D / 16 : 1][TILE::STRIPS][4], uint32_t q_address)
+{
+    copies_wait();
+    __syncthreads(); /* everyone is done with the step before */
+    if (next >= 0)
+        copy_keys<TILE>(stages + ((step + 1) & 1) * TILE::STAGE_BYTES, args.flash, k_offset, next);
+    if (TILE::KEEP_Q && step == 0) {
+#pragma unroll
+        for (int k = 0; k < (TILE::KEEP_Q ? TILE::D / 16 : 1); k++)
+            load_q<TILE>(kept[k], q_address, k);
+    }
+}
+
 template <typename T, typename TILE> __device__ __forceinline__ void flex_attend(const flex_args &args)
 {
     static_assert(TILE::GROUPS == 1, "a step is one block's");
@@ -149,15 +155,7 @@ template <typename T, typename TILE> __device__ __forceinline__ void flex_attend
         const int first_key = walk.first;
         const bool partial = walk.partial;
         flex_advance(walk, args.block_size, TILE::KEYS);
-        copies_wait();
-        __syncthreads(); /* everyone is done with the step before */
-        if (walk.first >= 0)
-            copy_keys<TILE>(stages + ((steps + 1) & 1) * TILE::STAGE_BYTES, args.flash, k_offset, walk.first);
-        if (TILE::KEEP_Q && steps == 0) {
-#pragma unroll
-            for (int k = 0; k < (TILE::KEEP_Q ? TILE::D / 16 : 1); k++)
-                load_q<TILE>(q_kept[k], q_address, k);
-        }
+        flex_begin_step<TILE>(stages, args, k_offset, steps, walk.first, q_kept, q_address);
         const uint32_t stage = stages + (steps & 1) * TILE::STAGE_BYTES;
         float s[TILE::STRIPS][TILE::COLS / 8][4];
         scores_qk<T, TILE>(s, q_kept, forget_origin(q_address), stage + forget_origin(k_lane));
@@ -171,46 +169,6 @@ template <typename T, typename TILE> __device__ __forceinline__ void flex_attend
     end_steps<TILE>(rows, (float *)(shared + TILE::Q_BYTES), 0, steps);
     store<T, TILE>(rows, shared + warp * TILE::STRIPS * 16 * TILE::PITCH,
                    (char *)args.flash.o + q_offset + (int64_t)warp_row * TILE::ROW_BYTES, args.flash.S - warp_row);
-}
-
-/* ---- the block mask ------------------------------------------------------------------------------------------- */
-
-#define FLEX_MASK_THREADS 128
-
-/* A block of threads for each (column, row, batch and head): kinds. */
-extern "C" __global__ void __launch_bounds__(FLEX_MASK_THREADS) flex_blocks_kernel(const flex_args args)
-{
-    const int b = blockIdx.z / args.mask_heads, h = blockIdx.z % args.mask_heads;
-    const int q0 = blockIdx.y * args.block_size, k0 = blockIdx.x * args.block_size;
-    bool any = false, all = true;
-    for (int i = threadIdx.x; i < args.block_size * args.block_size; i += FLEX_MASK_THREADS) {
-        const int q = q0 + i / args.block_size, k = k0 + i % args.block_size;
-        if (q >= args.flash.S)
-            break;
-        const bool seen = k < args.flash.Skv && flex_is_seen(b, h, q, k, &args.aux);
-        any |= seen;
-        all &= seen;
-    }
-    any = __syncthreads_or(any);
-    all = __syncthreads_and(all);
-    if (threadIdx.x == 0)
-        args.kinds[((int64_t)blockIdx.z * args.rows + blockIdx.y) * args.columns + blockIdx.x] = any ? all ? 2 : 1 : 0;
-}
-
-/* A warp for each row of blocks: counts and lists of kinds. */
-extern "C" __global__ void __launch_bounds__(32) flex_lists_kernel(const flex_args args)
-{
-    const int64_t first = (int64_t)blockIdx.x * args.columns;
-    int count = 0;
-    for (int column = threadIdx.x; column - (int)threadIdx.x < args.columns; column += 32) {
-        const int kind = column < args.columns ? args.kinds[first + column] : 0;
-        const unsigned seen = __ballot_sync(~0u, kind != 0);
-        if (kind != 0)
-            args.lists[first + count + __popc(seen & ((1u << threadIdx.x) - 1))] = column * 2 + (kind == 1);
-        count += __popc(seen);
-    }
-    if (threadIdx.x == 0)
-        args.counts[blockIdx.x] = count;
 }
 
 #endif

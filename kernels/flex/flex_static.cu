@@ -5,6 +5,7 @@
 #include "flex/modifiers.h"
 
 #define FLEX_HAS(name, aux) ((aux).uses >> FLEX_NUMBER_##name & 1)
+#include "flex/flex_blocks.cuh"
 #include "flex/flex_kernel.cuh"
 
 template <typename T, typename TILE>

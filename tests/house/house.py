@@ -38,9 +38,9 @@ FAMILIES = {
     "kernels/cpu": ["kernels/op"],
     "kernels/math": ["kernels/op"],
     "kernels/fused": ["kernels/op"],
-    "kernels/flex": ["kernels/op", "kernels/cpu", "kernels/math", "kernels/fused"],
     "kernels/fp8": ["kernels/op"],
     "kernels/cudnn": ["kernels/op", "kernels/fp8"],  # cuDNN's FP8 takes the encoder
+    "kernels/flex": ["kernels/op", "kernels/cpu", "kernels/math", "kernels/fused", "kernels/cudnn"],
     "kernels/pathology": ["kernels/op"],
     "kernels/classes": [],
     "suites": ["kernels/op", "kernels/flex", "kernels/classes"],
