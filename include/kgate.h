@@ -23,7 +23,7 @@
  *   - pairs of a pointer and a count, kg_table, kg_contest, KG_MAX_RANK and KG_TENSOR_KINDS stay as they are, and an
  *     enum gets a new value at its end.
  * An older or a newer module is refused. */
-#define KG_ABI 5u
+#define KG_ABI 6u
 
 #define KG_MAX_RANK 5
 #define KG_MAX_TENSORS 8
@@ -210,6 +210,10 @@ struct kg_host {
     int (*cache_write)(const kg_host *host, const char *key, const char *text);
     /* A line for the run's log. Never printf: stdout is not yours. */
     void (*log)(const kg_host *host, const char *format, ...) KG_PRINTF(2, 3);
+    /* The same cache for bytes of any kind (machine code). What is cut or damaged there is KG_ENOTFOUND, and of many
+     * that write one key at once one entry is left whole. */
+    int (*cache_read_bytes)(const kg_host *host, const char *key, void **ret_bytes, size_t *ret_size);
+    int (*cache_write_bytes)(const kg_host *host, const char *key, const void *bytes, size_t size);
 };
 
 /* ---- ops: what is computed ---------------------------------------------------------------------------------- */

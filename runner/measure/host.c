@@ -1,7 +1,8 @@
-/* host.c -- services of the host: libraries by path, a cache of text by key, a log. */
+/* host.c -- services of the host: libraries by path, a cache by key, a log. */
 #include "measure/host.h"
 
 #include <dlfcn.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -46,52 +47,110 @@ static int library_symbol(void *library, const char *name, void **ret_symbol, kg
     return KG_OK;
 }
 
-/* A file a key, named by the key's hash; the key stands in its first line, so that a collision reads as a miss. */
+/* ---- the cache: an entry a file, "KEY\nSIZE DIGEST\n" and the bytes ------------------------------------------------
+ */
+
+struct entry {
+    const char *key;
+    const void *bytes;
+    size_t size;
+};
+
+static uint64_t digest_of(const void *bytes, size_t size)
+{
+    const unsigned char *byte = bytes;
+    uint64_t digest = 0;
+    for (size_t i = 0; i < size; i++)
+        digest = kg_mix64(digest + byte[i]);
+    return digest;
+}
+
+/* Named by the key's hash; the key stands in the file, so that a collision reads as a miss. */
 static int cache_path(const kg_host *host, const char *key, char *ret_path, size_t size)
 {
     const struct kg_host_state *state = state_of(host);
-    uint64_t hash = 0;
     if (!state->cache || !*state->cache || strchr(key, '\n'))
         return KG_ENOTFOUND;
-    for (const char *c = key; *c; c++)
-        hash = kg_mix64(hash + (unsigned char)*c);
-    int length = snprintf(ret_path, size, "%s/%016llx.txt", state->cache, (unsigned long long)hash);
+    int length = snprintf(ret_path, size, "%s/%016" PRIx64 ".entry", state->cache, digest_of(key, strlen(key)));
     return length > 0 && (size_t)length < size ? KG_OK : KG_ENOTFOUND;
 }
 
-static int cache_read(const kg_host *host, const char *key, char **ret_text)
+/* Where the entry's bytes begin in the file's text; NULL: it is another key's, cut, or damaged. */
+static const char *find_bytes(const char *text, size_t length, const char *key, size_t *ret_size)
+{
+    const size_t key_length = strlen(key);
+    uint64_t digest = 0;
+    size_t size = 0;
+    int at = 0;
+    if (length <= key_length || memcmp(text, key, key_length) || text[key_length] != '\n')
+        return NULL;
+    text += key_length + 1;
+    length -= key_length + 1;
+    if (sscanf(text, "%zu %16" SCNx64 "%n", &size, &digest, &at) != 2 || text[at] != '\n' ||
+        length - (size_t)at - 1 != size || digest_of(text + at + 1, size) != digest)
+        return NULL;
+    *ret_size = size;
+    return text + at + 1;
+}
+
+static int cache_read_bytes(const kg_host *host, const char *key, void **ret_bytes, size_t *ret_size)
 {
     char path[4096], *text = NULL;
-    size_t key_length = strlen(key), length = 0;
+    size_t length = 0, size = 0;
     if (cache_path(host, key, path, sizeof path) || kg_file_read(path, &text, &length, NULL))
         return KG_ENOTFOUND;
-    if (length <= key_length || strncmp(text, key, key_length) || text[key_length] != '\n') {
+    const char *bytes = find_bytes(text, length, key, &size);
+    if (!bytes) {
         free(text);
         return KG_ENOTFOUND;
     }
-    memmove(text, text + key_length + 1, length - key_length);
-    *ret_text = text;
+    memmove(text, bytes, size);
+    *ret_bytes = text;
+    *ret_size = size;
     return KG_OK;
 }
 
-static int write_cached(FILE *file, const void *what, kg_error *ret_error)
+static int write_entry(FILE *file, const void *what, kg_error *ret_error)
 {
-    const char *const *key_and_text = what;
+    const struct entry *entry = what;
     (void)ret_error;
-    fprintf(file, "%s\n%s", key_and_text[0], key_and_text[1]);
+    fprintf(file, "%s\n%zu %016" PRIx64 "\n", entry->key, entry->size, digest_of(entry->bytes, entry->size));
+    fwrite(entry->bytes, 1, entry->size, file);
     return KG_OK;
+}
+
+static int cache_write_bytes(const kg_host *host, const char *key, const void *bytes, size_t size)
+{
+    const struct entry entry = { key, bytes, size };
+    char path[4096];
+    if (cache_path(host, key, path, sizeof path))
+        return KG_ENOTFOUND;
+    if (kg_folder_make(state_of(host)->cache, NULL) || kg_file_replace(path, write_entry, &entry, NULL))
+        return KG_EIO;
+    return KG_OK;
+}
+
+/* A text is kept with its terminator. */
+static int cache_read(const kg_host *host, const char *key, char **ret_text)
+{
+    void *bytes = NULL;
+    size_t size = 0;
+    int status = cache_read_bytes(host, key, &bytes, &size);
+    if (!status && memchr(bytes, '\0', size) != (char *)bytes + size - 1) {
+        free(bytes);
+        status = KG_ENOTFOUND;
+    }
+    if (!status)
+        *ret_text = bytes;
+    return status;
 }
 
 static int cache_write(const kg_host *host, const char *key, const char *text)
 {
-    const char *const key_and_text[] = { key, text };
-    char path[4096];
-    if (cache_path(host, key, path, sizeof path))
-        return KG_ENOTFOUND;
-    if (kg_folder_make(state_of(host)->cache, NULL) || kg_file_replace(path, write_cached, key_and_text, NULL))
-        return KG_EIO;
-    return KG_OK;
+    return cache_write_bytes(host, key, text, strlen(text) + 1);
 }
+
+/* ---- the log --------------------------------------------------------------------------------------------------- */
 
 KG_PRINTF(2, 3)
 static void write_log(const kg_host *host, const char *format, ...)
@@ -111,7 +170,9 @@ void kg_host_init(struct kg_host_state *state)
                                                .library_symbol = library_symbol,
                                                .cache_read = cache_read,
                                                .cache_write = cache_write,
-                                               .log = write_log } };
+                                               .log = write_log,
+                                               .cache_read_bytes = cache_read_bytes,
+                                               .cache_write_bytes = cache_write_bytes } };
 }
 
 void kg_host_done(struct kg_host_state *state)

@@ -1,4 +1,4 @@
-/* test_host.c -- services of the host: the cache of text, libraries, backends opened once, knobs. */
+/* test_host.c -- services of the host: the cache, libraries, backends opened once, knobs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
+#include "base/file.h"
 #include "measure/host.h"
 #include "scratch.h"
 
@@ -96,22 +98,155 @@ static void long_texts(void **state)
     free(text);
 }
 
-/* Another key's text under this key's hash, a file cut short, an empty one: each is a miss. */
+/* The only file of the folder. */
+static void entry_path(char ret_path[2 * SCRATCH_SIZE])
+{
+    char name[300];
+    assert_int_equal(files_in(folder, name, sizeof name), 1);
+    snprintf(ret_path, 2 * SCRATCH_SIZE, "%s/%s", folder, name);
+}
+
+/* Another key's whole entry under this key's hash. */
 static void collisions_are_misses(void **state)
 {
-    static const char *const contents[] = { "other key\ntext",      "b key\ntext", "a key", "a ke", "",
-                                            "a key and more\ntext", "\na key\n" };
-    char name[300];
+    static const char *const others[] = { "other key", "b key", "a ke", "a key and more", "" };
+    char path[2 * SCRATCH_SIZE], other[2 * SCRATCH_SIZE];
     (void)state;
     assert_int_equal(cache("a key", "text"), KG_OK);
-    assert_int_equal(files_in(folder, name, sizeof name), 1);
-    for (size_t i = 0; i < sizeof contents / sizeof *contents; i++) {
-        scratch_write(folder, name, contents[i]);
+    entry_path(path);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        assert_int_equal(remove(path), 0);
+        assert_int_equal(cache(others[i], "text"), KG_OK);
+        entry_path(other);
+        assert_int_equal(rename(other, path), 0);
         cached("a key", NULL);
     }
     assert_int_equal(cache("a key", "text again"), KG_OK);
     cached("a key", "text again");
-    assert_int_equal(files_in(folder, name, sizeof name), 1);
+    entry_path(path);
+}
+
+/* ---- bytes in the cache -------------------------------------------------------------------------------------- */
+
+static const char code[] = "\x7f"
+                           "ELF\0\n\0 5 0123456789abcdef\n\xff\0"; /* with its terminator */
+
+static void cached_bytes(const char *key, const void *wanted, size_t wanted_size)
+{
+    void *bytes = NULL;
+    size_t size = 77;
+    int status = host.host.cache_read_bytes(&host.host, key, &bytes, &size);
+    assert_int_equal(status, wanted ? KG_OK : KG_ENOTFOUND);
+    assert_int_equal(size, wanted ? wanted_size : 77);
+    if (wanted)
+        assert_memory_equal(bytes, wanted, wanted_size);
+    else
+        assert_null(bytes);
+    free(bytes);
+}
+
+static int cache_bytes(const char *key, const void *bytes, size_t size)
+{
+    return host.host.cache_write_bytes(&host.host, key, bytes, size);
+}
+
+static void bytes_of_any_kind_are_kept(void **state)
+{
+    (void)state;
+    cached_bytes("a key", NULL, 0);
+    assert_int_equal(cache_bytes("a key", code, sizeof code), KG_OK);
+    cached_bytes("a key", code, sizeof code);
+    cached("a key", NULL); /* no text: it holds a NUL before its last */
+    assert_int_equal(cache_bytes("a key", code, 3), KG_OK);
+    cached_bytes("a key", code, 3);
+    cached("a key", NULL); /* no text: nothing ends it */
+    assert_int_equal(cache_bytes("a key", code, 0), KG_OK);
+    cached_bytes("a key", code, 0);
+    cached("a key", NULL);
+    assert_int_equal(cache("a key", "text"), KG_OK);
+    cached_bytes("a key", "text", 5);
+}
+
+static void write_file(const char *path, const char *bytes, size_t size)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fwrite(bytes, 1, size, file) == size);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void damaged_entries_are_misses(void **state)
+{
+    char path[2 * SCRATCH_SIZE], *whole = NULL;
+    size_t size = 0;
+    (void)state;
+    assert_int_equal(cache_bytes("a key", code, sizeof code), KG_OK);
+    entry_path(path);
+    assert_int_equal(kg_file_read(path, &whole, &size, NULL), KG_OK);
+    for (size_t cut = 0; cut < size; cut++) {
+        write_file(path, whole, cut);
+        cached_bytes("a key", NULL, 0);
+    }
+    for (size_t i = 0; i < size; i++) { /* one bit of each byte; 0x40 leaves no digit what it was */
+        whole[i] ^= 0x40;
+        write_file(path, whole, size);
+        whole[i] ^= 0x40;
+        cached_bytes("a key", NULL, 0);
+    }
+    whole = realloc(whole, size + 1);
+    whole[size] = 'x';
+    write_file(path, whole, size + 1);
+    free(whole);
+    cached_bytes("a key", NULL, 0);
+    assert_int_equal(cache_bytes("a key", code, sizeof code), KG_OK); /* and written anew */
+    cached_bytes("a key", code, sizeof code);
+    entry_path(path);
+}
+
+enum { WRITERS = 16, WRITES = 8, LARGE = 100000 };
+
+/* Of one writer, from end to end. */
+static bool whole_of_one(const char *bytes, size_t size)
+{
+    return size == LARGE && !memcmp(bytes, bytes + 1, LARGE - 1) && *bytes >= 'a' && *bytes < 'a' + WRITERS;
+}
+
+static int write_and_read(char letter)
+{
+    char *mine = malloc(LARGE);
+    int wrong = !mine;
+    for (int i = 0; i < WRITES && !wrong; i++) {
+        void *bytes = NULL;
+        size_t size = 0;
+        memset(mine, letter, LARGE);
+        wrong = cache_bytes("a key", mine, LARGE) || host.host.cache_read_bytes(&host.host, "a key", &bytes, &size) ||
+                !whole_of_one(bytes, size);
+        free(bytes);
+    }
+    free(mine);
+    return wrong;
+}
+
+static void of_many_writers_one_entry_is_left(void **state)
+{
+    char path[2 * SCRATCH_SIZE];
+    void *bytes = NULL;
+    size_t size = 0;
+    int failed = 0;
+    (void)state;
+    for (int i = 0; i < WRITERS; i++) {
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0)
+            _exit(write_and_read((char)('a' + i)));
+    }
+    for (int i = 0, status = 0; i < WRITERS; i++)
+        failed += wait(&status) < 0 || status != 0;
+    assert_int_equal(failed, 0);
+    assert_int_equal(host.host.cache_read_bytes(&host.host, "a key", &bytes, &size), KG_OK);
+    assert_true(whole_of_one(bytes, size));
+    free(bytes);
+    entry_path(path);
 }
 
 static void keys_of_two_lines_are_not_kept(void **state)
@@ -142,6 +277,7 @@ static void without_a_folder_nothing_is_kept(void **state)
     host.cache = "";
     assert_int_equal(cache("a key", "text"), KG_ENOTFOUND);
     cached("a key", NULL);
+    cached_bytes("a key", NULL, 0);
     host.cache = NULL;
     assert_int_equal(cache("a key", "text"), KG_ENOTFOUND);
     cached("a key", NULL);
@@ -320,6 +456,9 @@ int main(void)
         TEST(what_is_written_is_read),
         TEST(long_texts),
         TEST(collisions_are_misses),
+        TEST(bytes_of_any_kind_are_kept),
+        TEST(damaged_entries_are_misses),
+        TEST(of_many_writers_one_entry_is_left),
         TEST(keys_of_two_lines_are_not_kept),
         TEST(folders_are_made),
         TEST(without_a_folder_nothing_is_kept),
