@@ -278,11 +278,29 @@ typedef struct kg_call {
     void *library;   /* what open returned */
 } kg_call;
 
+#define KG_MAX_COMPILED 4
+
+/* A kernel that the backend had compiled when it was prepared. */
+typedef struct kg_compiled {
+    char name[256];     /* as the driver names it */
+    char code_hash[17]; /* of its machine code, 16 hex digits */
+    char compiler[31];  /* NVRTC 13.0 */
+    int registers;
+    int spill_store_bytes;
+    int spill_load_bytes;
+    int shared_bytes;     /* static */
+    double compile_ms;    /* 0: it was not compiled now */
+    bool cache_hit;       /* it was in the host's cache */
+    uint64_t reserved[4]; /* 0 */
+} kg_compiled;
+
 /* What runs, for backends that call a library: its version, engine and configuration. Kernel names and code hashes
- * are found by the host. Leave empty for kernels of the module. */
+ * are found by the host, but for those of kernels compiled at run time. Leave empty for kernels of the module. */
 typedef struct kg_identity {
     char text[480]; /* e.g. cuDNN 9.19.0 engine 8 */
     char pin[480];  /* chooses the same configuration again; no newline */
+    int n_compiled;
+    kg_compiled compiled[KG_MAX_COMPILED];
 } kg_identity;
 
 struct kg_backend {

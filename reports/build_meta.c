@@ -107,13 +107,13 @@ static void add_build(cJSON *root, const struct kg_run *run)
     }
 }
 
-/* What each case launched, joined with what the compiler made of it. */
+/* What each case launched, joined with what the compiler made of it, and what was compiled for it at run time. */
 static void add_launches(cJSON *root, const struct kg_run *run)
 {
     cJSON *launches = cJSON_AddArrayToObject(root, "launches");
     for (size_t i = 0; i < run->n_results; i++) {
         const struct kg_result *result = &run->results[i];
-        if (!result->launch.kernels && !result->launch.n_launched)
+        if (!result->launch.kernels && !result->launch.n_launched && !result->n_compiled)
             continue;
         cJSON *item = cJSON_CreateObject();
         cJSON_AddItemToArray(launches, item);
@@ -125,6 +125,7 @@ static void add_launches(cJSON *root, const struct kg_run *run)
         cJSON *kernels = cJSON_AddArrayToObject(item, "kernels");
         for (int k = 0; k < result->launch.n_launched; k++)
             add_kernel(kernels, result->launch.launched[k].name, kg_fact_kernel(run, result->launch.launched[k].name));
+        kg_compiled_add_json(item, result);
     }
 }
 

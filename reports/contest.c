@@ -71,8 +71,18 @@ static void put_match(const struct kg_run *run, const kg_suite *suite, const cha
 
 /* ---- the criteria ---------------------------------------------------------------------------------------------- */
 
-/* Spills of ours, over the kernels that it launched at any shape. Known only where all of them are the module's, and a
- * launch has no more than it has room to name. */
+/* Of a kernel of the module, or of one that was compiled at run time; -1: it is neither. */
+static int spill_bytes(const struct kg_run *run, const struct kg_result *result, const char *name)
+{
+    const kg_compiled *compiled = kg_compiled_find(result->compiled, result->n_compiled, name);
+    const kg_kernel *kernel = compiled ? NULL : kg_fact_kernel(run, name);
+    return compiled ? compiled->spill_store_bytes + compiled->spill_load_bytes
+           : kernel ? kernel->spill_store_bytes + kernel->spill_load_bytes
+                    : -1;
+}
+
+/* Spills of ours, over the kernels that it launched at any shape. Known only where all of them are, and a launch has no
+ * more than it has room to name. */
 static enum kg_met find_spills(const struct kg_run *run, const kg_suite *suite, int *ret_bytes)
 {
     enum kg_met met = KG_NOT_MEASURED;
@@ -84,10 +94,9 @@ static enum kg_met find_spills(const struct kg_run *run, const kg_suite *suite, 
         if (result->launch.kernels > result->launch.n_launched)
             return KG_NOT_MEASURED;
         for (int k = 0; k < result->launch.n_launched; k++) {
-            const kg_kernel *kernel = kg_fact_kernel(run, result->launch.launched[k].name);
-            if (!kernel)
+            int spilled = spill_bytes(run, result, result->launch.launched[k].name);
+            if (spilled < 0)
                 return KG_NOT_MEASURED;
-            int spilled = kernel->spill_store_bytes + kernel->spill_load_bytes;
             bytes = spilled > bytes ? spilled : bytes;
             met = bytes ? KG_NOT_MET : KG_MET;
         }

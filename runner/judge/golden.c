@@ -102,6 +102,11 @@ static void take_work(const struct kg_result *result, struct kg_golden *golden)
     memcpy(golden->pin, result->pin, sizeof golden->pin);
     kg_launch_format(&result->launch, golden->launch, sizeof golden->launch);
     memcpy(golden->knobs, result->knobs, sizeof golden->knobs);
+    memcpy(golden->compiler, result->compiled[0].compiler, sizeof golden->compiler);
+    for (int i = 0; i < result->n_compiled; i++)
+        if (golden->registers < result->compiled[i].registers)
+            golden->registers = result->compiled[i].registers;
+    golden->spill_bytes = kg_result_spill_bytes(result);
 }
 
 int kg_golden_of_result(const struct kg_result *result, const char *key, const struct kg_contract *contract,

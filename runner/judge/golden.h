@@ -46,6 +46,9 @@ struct kg_golden {
     double flops, bytes;
     char launch[1024]; /* kg_launch_format; "" : it is not known, nor are the knobs */
     char knobs[256];   /* as they took effect: name=value,… */
+    char compiler[31]; /* of what was compiled at run time; "" : nothing was */
+    int registers;     /* of it, the most of a kernel */
+    int spill_bytes;   /* of all of it, stores and loads */
     struct kg_provenance provenance;
 };
 

@@ -3,6 +3,7 @@
 #include "judge/golden.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@ static const char *const timers[] = { "graph", "event" }, *const caches[] = { "w
 #define WITH_ANCHOR .with = offsetof(struct kg_golden, anchor)
 #define WITH_PROBLEM .with = offsetof(struct kg_golden, problem)
 #define WITH_LAUNCH .with = offsetof(struct kg_golden, launch)
+#define WITH_COMPILER .most = INT_MAX, .with = offsetof(struct kg_golden, compiler)
 
 /* ---- what tables hold ------------------------------------------------------------------------------------------ */
 
@@ -51,6 +53,9 @@ static const struct kg_member card_members[] = {
 static const struct kg_member code_members[] = {
     { "identity", KG_IS_TEXT, GOLDEN(identity) },
     { "pin", KG_IS_TEXT, GOLDEN(pin) },
+    { "compiler", KG_IS_NAME, GOLDEN(compiler), WITH_COMPILER },
+    { "registers", KG_IS_COUNT, GOLDEN(registers), WITH_COMPILER },
+    { "spill_bytes", KG_IS_COUNT, GOLDEN(spill_bytes), WITH_COMPILER },
 };
 static const struct kg_member contract_members[] = {
     { "timer", KG_IS_TEXT, KG_AT(struct kg_contract, timer), KG_WORDS(timers) },

@@ -2,9 +2,53 @@
  * A figure that every report shows is computed here, once. */
 #include "judge/result.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/record.h"
+
+#define COMPILED(field) KG_AT(kg_compiled, field)
+#define COMPILED_INT(field) KG_IS_COUNT, COMPILED(field), .least = 0, .most = INT_MAX
+static const struct kg_member compiled_members[] = {
+    { "name", KG_IS_TEXT, COMPILED(name) },
+    { "code_hash", KG_IS_TEXT, COMPILED(code_hash) },
+    { "compiler", KG_IS_TEXT, COMPILED(compiler) },
+    { "registers", COMPILED_INT(registers) },
+    { "spill_store_bytes", COMPILED_INT(spill_store_bytes) },
+    { "spill_load_bytes", COMPILED_INT(spill_load_bytes) },
+    { "shared_bytes", COMPILED_INT(shared_bytes) },
+    { "compile_ms", KG_IS_AMOUNT, COMPILED(compile_ms) },
+    { "cache_hit", KG_IS_FLAG, COMPILED(cache_hit) },
+};
+const struct kg_record kg_compiled_record = KG_RECORD(compiled_members);
+
+const kg_compiled *kg_compiled_find(const kg_compiled *items, int count, const char *name)
+{
+    for (int i = 0; i < count; i++)
+        if (!strcmp(items[i].name, name))
+            return &items[i];
+    return NULL;
+}
+
+void kg_compiled_add_json(cJSON *object, const struct kg_result *result)
+{
+    cJSON *list = result->n_compiled ? cJSON_AddArrayToObject(object, "compiled") : NULL;
+    for (int i = 0; i < result->n_compiled; i++) {
+        cJSON *item = cJSON_CreateObject();
+        (void)kg_record_add(item, &kg_compiled_record, &result->compiled[i]);
+        cJSON_AddItemToArray(list, item);
+    }
+}
+
+int kg_result_spill_bytes(const struct kg_result *result)
+{
+    int bytes = 0;
+    for (int i = 0; i < result->n_compiled; i++)
+        bytes += result->compiled[i].spill_store_bytes + result->compiled[i].spill_load_bytes;
+    return bytes;
+}
 
 const char *kg_verdict_name(enum kg_verdict verdict)
 {

@@ -10,6 +10,8 @@
 #include "plan/plan.h"
 #include "plan/problem.h"
 
+struct cJSON;
+
 #define KG_MAX_BLOCKS 32
 
 enum kg_verdict {
@@ -134,6 +136,8 @@ struct kg_result {
     bool baseline_broken; /* --against: what failed is the baseline, not the candidate */
     char knobs[256];      /* name=value,… as they took effect */
     struct kg_launch_info launch;
+    int n_compiled;
+    kg_compiled compiled[KG_MAX_COMPILED]; /* at run time, by its backend; as the process says that saw each first */
 
     enum kg_verdict verdict;
     char reason[600]; /* one line: why the verdict */
@@ -156,6 +160,11 @@ bool kg_case_has_scale(const struct kg_case *of);
 kg_gates kg_case_gates(const struct kg_case *of, double largest);
 
 void kg_result_done(struct kg_result *result); /* frees the samples */
+
+const kg_compiled *kg_compiled_find(const kg_compiled *items, int count, const char *name); /* NULL: none */
+int kg_result_spill_bytes(const struct kg_result *result); /* of all that was compiled at run time, stores and loads */
+extern const struct kg_record kg_compiled_record;
+void kg_compiled_add_json(struct cJSON *object, const struct kg_result *result); /* a list; nothing where it is empty */
 
 /* The time of a case over its blocks, throughput and the roofline test. */
 void kg_result_summarise(struct kg_result *result, const kg_device *device);

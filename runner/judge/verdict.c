@@ -28,15 +28,25 @@ static void say_stale(struct kg_result *result, const struct kg_contract *golden
     add_contract(result, run);
 }
 
-/* Whether the golden is of other work than the case; the reason says which. */
-static bool is_of_other_work(struct kg_result *result, const struct kg_golden *golden)
+/* Whether the golden is of other work than the case; ret_what says which. */
+static bool is_of_other_work(const struct kg_result *result, const struct kg_golden *golden, char *ret_what,
+                             size_t size)
+{
+    const kg_op *op = result->of.suite ? result->of.suite->op : NULL;
+    return op && result->of.problem && !kg_golden_is_of(golden, op, result->of.problem, ret_what, size);
+}
+
+/* Does what was compiled at run time spill more than what was blessed? Said once of a shape. What another compiler made
+ * is not compared (resources/resources.h). */
+static bool spills_more(struct kg_result *result, const struct kg_expectation *e)
 {
     char what[400];
-    const kg_op *op = result->of.suite ? result->of.suite->op : NULL;
-    if (!op || !result->of.problem || kg_golden_is_of(golden, op, result->of.problem, what, sizeof what))
+    const struct kg_golden *golden = e->golden;
+    const int bytes = kg_result_spill_bytes(result);
+    if (!golden || e->blesses || result->outcome != KG_RAN || result->of.regime || bytes <= golden->spill_bytes ||
+        strcmp(result->compiled[0].compiler, golden->compiler) || is_of_other_work(result, golden, what, sizeof what))
         return false;
-    result->judgement.golden_us = golden->p50_us;
-    kg_reason_add(result, "the golden is of other work: %s", what);
+    kg_reason_add(result, "spills of compiled kernels, bytes %d -> %d", golden->spill_bytes, bytes);
     return true;
 }
 
@@ -68,6 +78,7 @@ static enum kg_verdict decide_time(struct kg_result *result, const struct kg_exp
     const struct kg_policy *policy = &result->of.policy;
     const struct kg_golden *golden = e->golden;
     const struct kg_contract contract = kg_policy_contract(policy);
+    char what[400];
     if (policy->against && result->is_new) {
         kg_reason_add(result, "right; new, %s", result->note[0] ? result->note : "the baseline has no such case");
         return KG_PASS;
@@ -88,8 +99,11 @@ static enum kg_verdict decide_time(struct kg_result *result, const struct kg_exp
         kg_reason_add(result, "right; no golden on this architecture");
         return KG_UNGATED;
     }
-    if (!policy->against && is_of_other_work(result, golden))
+    if (!policy->against && is_of_other_work(result, golden, what, sizeof what)) {
+        result->judgement.golden_us = golden->p50_us;
+        kg_reason_add(result, "the golden is of other work: %s", what);
         return KG_UNGATED;
+    }
     if (!policy->against && !kg_contract_same(&golden->contract, &contract)) {
         result->judgement.golden_us = golden->p50_us;
         say_stale(result, &golden->contract, &contract);
@@ -123,6 +137,8 @@ static enum kg_verdict decide(struct kg_result *result, const struct kg_expectat
         kg_reason_add_gates(result);
         return KG_FAIL;
     }
+    if (spills_more(result, e))
+        return KG_FAIL;
     if (result->impossible) {
         kg_reason_add(result, "p50 of %.4g us is faster than the device or its timer can be", result->time_us.p50);
         return KG_ERROR;

@@ -13,6 +13,7 @@ struct kg_expectation {
     const char *device_uuid;        /* of this run: another card judges by ratio only */
     const char *stopped;            /* why the run ended before this case was decided; NULL: it did not */
     bool failed_fast;               /* that was --fail-fast, so the run is red already: SKIP, not UNSURE */
+    bool blesses;                   /* the golden is about to be renewed: what it says of code is no limit */
 };
 
 /* Sets verdict, reason and judgement of the result; the only judge there is. Returns true when more blocks could still

@@ -77,7 +77,8 @@ struct kg_expectation kg_session_expectation(const struct kg_session *s, const s
     const bool judged = r->outcome != KG_ABSENT && !s->baseline.root;
     return (struct kg_expectation){ .golden = judged ? kg_session_golden(s, r) : NULL,
                                     .floor = kg_floors_find(&s->floors, &s->device, key, &contract),
-                                    .device_uuid = s->device.uuid };
+                                    .device_uuid = s->device.uuid,
+                                    .blesses = s->options->bless };
 }
 
 /* ---- goldens without a case ---- */

@@ -113,12 +113,33 @@ static bool knobs_changed(const struct kg_prepared *prepared)
     return changed;
 }
 
-static bool named_before(const struct kg_launch_info *launch, int i)
+/* Among the first `count` kernels. */
+static bool is_launched(const struct kg_launch_info *launch, int count, const char *name)
 {
-    for (int j = 0; j < i; j++)
-        if (!strcmp(launch->launched[j].name, launch->launched[i].name))
+    for (int i = 0; i < count; i++)
+        if (!strcmp(launch->launched[i].name, name))
             return true;
     return false;
+}
+
+/* Kernels that are launched, each once, and what else was compiled for them: what one of those writes, they may read.
+ */
+static void add_codes(const struct kg_launch_info *launch, const struct kg_module *module, const kg_identity *identity,
+                      const kg_device *device, char *text, size_t size)
+{
+    for (int i = 0; i < launch->n_launched; i++) {
+        const char *name = launch->launched[i].name;
+        const kg_compiled *compiled = kg_compiled_find(identity->compiled, identity->n_compiled, name);
+        const kg_kernel *kernel = compiled ? NULL : kg_identity_kernel(module, name, device);
+        const char *hash = compiled ? compiled->code_hash : kernel ? kernel->code_hash : "";
+        if (!is_launched(launch, i, name))
+            kg_text_join(text, size, "; ", "%s%s%s", name, *hash ? ":" : "", hash);
+    }
+    for (int i = 0; i < identity->n_compiled; i++) {
+        const kg_compiled *compiled = &identity->compiled[i];
+        if (!is_launched(launch, launch->n_launched, compiled->name))
+            kg_text_join(text, size, "; ", "%s:%s", compiled->name, compiled->code_hash);
+    }
 }
 
 int kg_identity_of(kg_context *context, const struct kg_loaded *module, struct kg_prepared *prepared,
@@ -134,12 +155,7 @@ int kg_identity_of(kg_context *context, const struct kg_loaded *module, struct k
         if (!kg_identity_elf_text(module->path, hash))
             kg_text_join(ret_text, size, "; ", "module code %s", hash);
     }
-    for (int i = 0; i < launch.n_launched; i++) {
-        const char *name = launch.launched[i].name;
-        const kg_kernel *kernel = kg_identity_kernel(module->root, name, &context->device);
-        if (!named_before(&launch, i))
-            kg_text_join(ret_text, size, "; ", "%s%s%s", name, kernel ? ":" : "", kernel ? kernel->code_hash : "");
-    }
+    add_codes(&launch, module->root, &prepared->identity, &context->device, ret_text, size);
     if (knobs_changed(prepared)) {
         char knobs[294];
         kg_knobs_format(prepared->backend, prepared->knobs, knobs, sizeof knobs);

@@ -5,7 +5,8 @@
 #include "plan/module.h"
 #include "measure/prepared.h"
 
-/* Captures one launch (CUDA) and names its kernels; those of the module get the hash of their code for this device.
+/* Captures one launch (CUDA) and names its kernels; those of the module, or compiled at run time, get the hash of their
+ * code for this device.
  * On the CPU the identity is the hash of the module's machine code. */
 int kg_identity_of(kg_context *context, const struct kg_loaded *module, struct kg_prepared *prepared,
                    struct kg_launch_info *ret_launch, char *ret_text, size_t size, kg_error *ret_error);

@@ -221,6 +221,7 @@ void kg_wire_ready(FILE *out, size_t index, const struct kg_result *result)
         (void)kg_record_add(item, &launched_record, &result->launch.launched[i]);
         cJSON_AddItemToArray(launched, item);
     }
+    kg_compiled_add_json(root, result);
     send(out, root);
 }
 
@@ -312,6 +313,21 @@ int kg_wire_read_devices(const char *line, size_t length, kg_device *ret_devices
     return status;
 }
 
+/* Later processes find in the cache what an earlier one compiled: the first word on a code stands. */
+static void apply_compiled(const cJSON *item, struct kg_result *result)
+{
+    kg_compiled compiled = { .registers = 0 };
+    kg_record_take(&kg_compiled_record, item, &compiled);
+    int at = 0;
+    while (at < result->n_compiled && strcmp(result->compiled[at].name, compiled.name))
+        at++;
+    if (at == KG_MAX_COMPILED ||
+        (at < result->n_compiled && !strcmp(result->compiled[at].code_hash, compiled.code_hash)))
+        return;
+    result->compiled[at] = compiled;
+    result->n_compiled += at == result->n_compiled;
+}
+
 static void apply_ready(const cJSON *root, struct kg_result *result)
 {
     struct kg_launch_info *launch = &result->launch;
@@ -321,6 +337,7 @@ static void apply_ready(const cJSON *root, struct kg_result *result)
     cJSON_ArrayForEach(item,
                        cJSON_GetObjectItemCaseSensitive(root, "launched")) if (launch->n_launched < KG_MAX_KERNELS)
         kg_record_take(&launched_record, item, &launch->launched[launch->n_launched++]);
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(root, "compiled")) apply_compiled(item, result);
 }
 
 static void apply_strength(const cJSON *root, struct kg_strength *ret_strength)

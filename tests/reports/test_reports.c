@@ -276,6 +276,11 @@ static void test_contest_kernels(const struct kg_run *run)
     as.results = results;
     as.n_results = 2;
     CHECK(has(&as, kg_report_summary, "| no spills | 0 bytes in a kernel | met |\n"));
+    results[1].n_compiled = 1; /* the one that it launches */
+    results[1].compiled[0] = (kg_compiled){ .name = "flash_forward", .spill_store_bytes = 4, .spill_load_bytes = 8 };
+    CHECK(has(&as, kg_report_summary, "| no spills | 12 bytes in a kernel | not met |\n"));
+    (void)strcpy(results[1].compiled[0].name, "another");
+    CHECK(has(&as, kg_report_summary, "| no spills | 0 bytes in a kernel | met |\n"));
     results[1].launch.kernels = KG_MAX_KERNELS + 1;
     CHECK(has(&as, kg_report_summary, "| no spills | - | not measured |\n"));
     free(results);

@@ -129,11 +129,16 @@ static void golden_knows_its_work(void **state)
     result->work = (struct kg_work){ .flops = 16384, .bytes = 16384 };
     result->launch = (struct kg_launch_info){ 1, 0, 0, 1, { { "k", { 64, 1, 1 }, { 128, 1, 1 }, { 0 }, 1024 } } };
     (void)strcpy(result->knobs, "tile=64");
+    result->n_compiled = 2;
+    result->compiled[0] = (kg_compiled){ .compiler = "NVRTC 13.0", .registers = 168, .spill_store_bytes = 8 };
+    result->compiled[1] = (kg_compiled){ .compiler = "NVRTC 13.0", .registers = 32, .spill_load_bytes = 12 };
     assert_int_equal(bless(result, &golden, NULL), 0);
     assert_string_equal(golden.problem, "n=8192");
     assert_true(golden.flops == 16384 && golden.bytes == 16384);
     assert_string_equal(golden.launch, "grid 64 block 128 shared 1024");
     assert_string_equal(golden.knobs, "tile=64");
+    assert_string_equal(golden.compiler, "NVRTC 13.0");
+    assert_true(golden.registers == 168 && golden.spill_bytes == 20);
     assert_true(kg_golden_is_of(&golden, &sized_op, &problem, what, sizeof what));
     assert_string_equal(what, "");
     assert_false(kg_golden_is_of(&golden, &sized_op, &smaller, what, sizeof what));
@@ -520,6 +525,29 @@ static void set_without_cases_and_case_without_anchor(void **state)
     assert_int_equal(goldens.items[0].quantity, KG_QUANTITY_RAW);
     assert_true(goldens.items[0].best.ratio == 0);
     assert_string_equal(goldens.items[0].best.anchor, "");
+    kg_goldens_done(&goldens);
+}
+
+/* Only a golden of what was compiled at run time says so. */
+static void what_was_compiled_is_in_a_file(void **state)
+{
+    struct kg_goldens goldens = { .arch = "h200" };
+    save_two(*state);
+    char *without = scratch_read(*state, "expectations_h200.json");
+    assert_null(strstr(without, "compiler"));
+    free(without);
+    struct kg_golden golden = golden_of("s/k/b", 5);
+    (void)strcpy(golden.compiler, "NVRTC 13.0");
+    golden.registers = 168; /* and no spills, which is said */
+    assert_int_equal(kg_goldens_put(&goldens, &golden, false, NULL), 0);
+    assert_int_equal(kg_goldens_save(&goldens, *state, NULL), 0);
+    kg_goldens_done(&goldens);
+    char *with = scratch_read(*state, "expectations_h200.json");
+    assert_non_null(strstr(with, ",\"compiler\":\"NVRTC 13.0\",\"registers\":168,\"spill_bytes\":0}"));
+    free(with);
+    assert_int_equal(kg_goldens_load(*state, "h200", &goldens, NULL), 0);
+    assert_string_equal(goldens.items[0].compiler, "NVRTC 13.0");
+    assert_true(goldens.items[0].registers == 168 && goldens.items[0].spill_bytes == 0);
     kg_goldens_done(&goldens);
 }
 
@@ -1001,6 +1029,7 @@ int main(void)
         in_folder(missing_is_empty),
         in_folder(round_trip_is_byte_identical),
         in_folder(set_without_cases_and_case_without_anchor),
+        in_folder(what_was_compiled_is_in_a_file),
         in_folder(best_of_another_card_in_a_file),
         in_folder(schema_1_is_read),
         in_folder(schema_2_is_read),

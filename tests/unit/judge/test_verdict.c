@@ -435,6 +435,45 @@ static void golden_of_other_work_judges_nothing(void **state)
     free(kit);
 }
 
+/* Of one case a shape, whether it is timed or not, unless another compiler made what was blessed. */
+static void more_spills_fail(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    kit->result.n_compiled = 2;
+    kit->result.compiled[0] = (kg_compiled){ .compiler = "NVRTC 13.0", .spill_store_bytes = 8 };
+    kit->result.compiled[1] = (kg_compiled){ .compiler = "NVRTC 13.0", .spill_load_bytes = 12 };
+    verdict_is(kit, KG_PASS, false); /* it does not know what was compiled */
+    (void)strcpy(kit->golden.compiler, "NVRTC 13.0");
+    kit->golden.spill_bytes = 20;
+    verdict_is(kit, KG_PASS, false);
+    kit->golden.spill_bytes = 21;
+    verdict_is(kit, KG_PASS, false);
+    kit->golden.spill_bytes = 19;
+    decided(kit, &kit->golden, KG_FAIL, false, "spills of compiled kernels, bytes 19 -> 20");
+    kit->result.of.policy.timed = false;
+    verdict_is(kit, KG_FAIL, false);
+    kit->result.outcome = KG_DEFERRED;
+    verdict_is(kit, KG_PASS, false);
+    kit->result.outcome = KG_RAN;
+    kit->result.of.regime = &(const kg_regime){ .name = "poison" };
+    verdict_is(kit, KG_PASS, false);
+    kit->result.of.regime = NULL;
+    (void)strcpy(kit->golden.compiler, "NVRTC 12.9");
+    verdict_is(kit, KG_PASS, false);
+    (void)strcpy(kit->golden.compiler, "NVRTC 13.0");
+    const struct kg_expectation bless = { .golden = &kit->golden, .device_uuid = "GPU-1", .blesses = true };
+    assert_false(kg_verdict_decide(&kit->result, &bless));
+    assert_int_equal(kit->result.verdict, KG_PASS);
+    const struct sized problem = { "row", 512, false };
+    kit->result.of.suite = &sized_suite;
+    kit->result.of.problem = &problem;
+    (void)strcpy(kit->golden.problem, "n=8192");
+    kit->result.of.policy.timed = true;
+    verdict_is(kit, KG_UNGATED, false);
+    free(kit);
+}
+
 static void knobs_are_a_note(void **state)
 {
     (void)state;
@@ -1212,6 +1251,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(right_but_not_timed_passes),
     cmocka_unit_test(without_a_comparable_golden_ungated),
     cmocka_unit_test(golden_of_other_work_judges_nothing),
+    cmocka_unit_test(more_spills_fail),
     cmocka_unit_test(knobs_are_a_note),
     cmocka_unit_test(ratio_judges_where_it_was_steadier),
     cmocka_unit_test(moved_anchor_is_not_used),

@@ -14,7 +14,8 @@
 /* What stands in others by value, or in arrays that both sides fill, is as large as it was at ABI 5. */
 _Static_assert(sizeof(kg_tensor) == 120 && sizeof(kg_gates) == 80 && sizeof(kg_time_policy) == 80 &&
                    sizeof(kg_fields) == 16 && sizeof(kg_table) == 24 && sizeof(kg_seeds) == 16 &&
-                   sizeof(kg_backends) == 16 && sizeof(kg_xfails) == 16 && sizeof(kg_contest) == 16,
+                   sizeof(kg_backends) == 16 && sizeof(kg_xfails) == 16 && sizeof(kg_contest) == 16 &&
+                   sizeof(kg_compiled) == 368,
                "a module of ABI 5 would be read wrongly");
 
 #define LACKS 8 /* the last bytes of every struct: its last member, or two */

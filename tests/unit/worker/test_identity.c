@@ -278,6 +278,34 @@ static void identity_of_kernels(void **state)
     assert_string_equal(text, "cuDNN 9 engine 8; _Z3ownv:90; of_a_library; knobs tile=16");
 }
 
+/* Named as one of the module's, too; and one that helps it, which this launch does not have. */
+static void identity_of_compiled_kernels(void **state)
+{
+    static const kg_kernel kernels[] = { { .name = "flex", .arch = "sm_90a", .code_hash = "90" } };
+    static const kg_backend plain = { .name = "plain" };
+    const struct kg_module root = { .kernels = kernels, .n_kernels = 1 };
+    const struct kg_loaded module = { .root = &root, .path = "absent" };
+    kg_context context = { .ops = &ops, .device = { .kind = KG_CUDA, .cc_major = 9 } };
+    struct kg_prepared prepared = { .backend = &plain,
+                                    .identity = {
+                                        .n_compiled = 2,
+                                        .compiled = { { .name = "mask", .code_hash = "c1" },
+                                                      { .name = "flex", .code_hash = "c2", .compile_ms = 900 } } } };
+    struct kg_launch_info info;
+    char text[200];
+    (void)state;
+    launched = (struct kg_launch_info){ .kernels = 2, .n_launched = 2, .launched = { { .name = "flex" }, { "zero" } } };
+    assert_int_equal(kg_identity_of(&context, &module, &prepared, &info, text, sizeof text, NULL), KG_OK);
+    assert_string_equal(text, "flex:c2; zero; mask:c1");
+    prepared.identity.compiled[1].cache_hit = true;
+    prepared.identity.compiled[1].compile_ms = 0;
+    assert_int_equal(kg_identity_of(&context, &module, &prepared, &info, text, sizeof text, NULL), KG_OK);
+    assert_string_equal(text, "flex:c2; zero; mask:c1");
+    prepared.identity.compiled[1].code_hash[1] = '3';
+    assert_int_equal(kg_identity_of(&context, &module, &prepared, &info, text, sizeof text, NULL), KG_OK);
+    assert_string_equal(text, "flex:c3; zero; mask:c1");
+}
+
 static void identity_on_a_cpu(void **state)
 {
     static const kg_backend plain = { .name = "plain" };
@@ -308,6 +336,7 @@ int main(void)
         cmocka_unit_test(wild_headers_are_refused),
         cmocka_unit_test(own_code),
         cmocka_unit_test(identity_of_kernels),
+        cmocka_unit_test(identity_of_compiled_kernels),
         cmocka_unit_test(identity_on_a_cpu),
     };
     return cmocka_run_group_tests(tests, folder_new, folder_free);

@@ -281,6 +281,50 @@ static void ready(void **state)
     free(sent);
 }
 
+static void same_compiled(const kg_compiled *a, const kg_compiled *b)
+{
+    assert_string_equal(a->name, b->name);
+    assert_string_equal(a->code_hash, b->code_hash);
+    assert_string_equal(a->compiler, b->compiler);
+    assert_true(a->registers == b->registers && a->shared_bytes == b->shared_bytes);
+    assert_true(a->spill_store_bytes == b->spill_store_bytes && a->spill_load_bytes == b->spill_load_bytes);
+    assert_true(a->compile_ms == b->compile_ms && a->cache_hit == b->cache_hit);
+}
+
+/* What a later process finds in the cache was compiled by an earlier one; other code is news. */
+static void compiled(void **state)
+{
+    struct kg_result *sent = calloc(1, sizeof *sent);
+    const kg_compiled first = { "flex", "0123456789abcdef", "NVRTC 13.0", 168, 8, 12, 1024, 912.5, false, { 0 } };
+    (void)state;
+    kg_wire_ready(pipe_file, 1, sent);
+    assert_int_equal(heard(KG_MESSAGE_READY)->n_compiled, 0);
+    sent->n_compiled = 2;
+    sent->compiled[0] = (kg_compiled){ .name = "mask", .code_hash = "a", .cache_hit = true };
+    sent->compiled[1] = first;
+    kg_wire_ready(pipe_file, 1, sent);
+    struct kg_result *r = heard(KG_MESSAGE_READY);
+    assert_int_equal(r->n_compiled, 2);
+    same_compiled(&r->compiled[0], &sent->compiled[0]);
+    same_compiled(&r->compiled[1], &first);
+    sent->compiled[0].code_hash[0] = 'b';
+    sent->compiled[1].compile_ms = 0;
+    sent->compiled[1].cache_hit = true;
+    kg_wire_ready(pipe_file, 1, sent);
+    (void)heard(KG_MESSAGE_READY);
+    assert_int_equal(r->n_compiled, 2);
+    assert_string_equal(r->compiled[0].code_hash, "b");
+    same_compiled(&r->compiled[1], &first);
+    sent->n_compiled = KG_MAX_COMPILED;
+    for (int i = 0; i < KG_MAX_COMPILED; i++)
+        sent->compiled[i] = (kg_compiled){ .name = { (char)('a' + i) } };
+    kg_wire_ready(pipe_file, 1, sent);
+    (void)heard(KG_MESSAGE_READY);
+    assert_int_equal(r->n_compiled, KG_MAX_COMPILED); /* no more than there is room for */
+    assert_string_equal(r->compiled[KG_MAX_COMPILED - 1].name, "b");
+    free(sent);
+}
+
 static void figures_there_and_back(struct kg_comparison sent, uint64_t digest, bool right)
 {
     kg_wire_comparison(pipe_file, 1, &sent, digest);
@@ -731,6 +775,7 @@ int main(void)
         TEST(phases),
         TEST(notes),
         TEST(ready),
+        TEST(compiled),
         TEST(strength),
         TEST(comparison),
         TEST(repeats),
