@@ -174,6 +174,14 @@ typedef struct kg_regimes {
     size_t count;
 } kg_regimes;
 
+/* ---- texts that a module brings along ------------------------------------------------------------------------- */
+
+/* A source for a compiler at run time. tools/embed, installed as kgate-embed, makes lists of files. */
+typedef struct kg_source {
+    const char *name; /* as #include says it */
+    const char *text;
+} kg_source;
+
 /* ---- devices and services of the host ---------------------------------------------------------------------- */
 
 enum kg_device_kind { KG_CPU = 1, KG_CUDA };

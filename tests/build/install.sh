@@ -29,7 +29,7 @@ installed() { # installed BUILD_FOLDER NAME LIBDIR -- its copy is then in $scrat
     rm -r stage
     kgate=$scratch/$2/bin/kgate
     for file in "$3"/kgate/{attention,classes}.so "$3/pkgconfig/kgate.pc" include/kgate.h share/man/man1/kgate.1 \
-        share/bash-completion/completions/kgate share/kgate/expectations/{expectations_h200,resources_sm_90a}.json; do
+        bin/kgate-embed share/bash-completion/completions/kgate share/kgate/expectations/{expectations_h200,resources_sm_90a}.json; do
         [ -f "$2/$file" ] || fail "$2: no $file"
     done
 }
@@ -76,6 +76,8 @@ cp "$source"/examples/{saxpy.c,standalone/*} mine
 for file in meson.build Makefile; do
     [ "$(grep -c -v '^#' "mine/$file")" -le 5 ] || fail "$file has more than five lines"
 done
+quietly "$(pkg-config --variable=embed kgate)" mine/texts.c texts mine mine mine/saxpy.c
+grep -q '"#line 1 .*saxpy.c' mine/texts.c || fail 'kgate-embed does not embed'
 quietly make -C mine
 runs "$scratch/mine/saxpy.so"
 quietly meson setup mine/build mine
