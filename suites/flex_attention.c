@@ -48,7 +48,7 @@ static const kg_variable environment[] = {
     { "TORCH_COMPILE_MODE", "compile_mode" },
 };
 
-static const kg_backend *const backends[] = { &flex_eager, &flex_cudnn, &cpu_flex_math, &cpu_flex };
+static const kg_backend *const backends[] = { &flex_compiled, &flex_eager, &flex_cudnn, &cpu_flex_math, &cpu_flex };
 static const kg_backend *const static_backends[] = { &flex_static, &flex_eager, &flex_cudnn, &cpu_flex_math,
                                                      &cpu_flex };
 
@@ -71,6 +71,7 @@ const kg_suite flex_attention = {
     .name = "flex_attention",
     .help = "attention with score modifiers and masks, eager against compiled",
     .backends = KG_LIST(backends),
+    .contest = { &flex_compiled, &flex_eager },
     BOTH_SUITES,
 };
 
@@ -115,8 +116,8 @@ static const kg_suite_regime length_regimes[] = {
     { "winner", "*d64_s1000" }, { "hidden", "*d128_s1000" },       { "ones", "*d128_s1000" },
 };
 
-static const kg_backend *const length_backends[] = { &flex_static, &flex_eager, &flex_cudnn, &cpu_flex_math,
-                                                     &cpu_flex };
+static const kg_backend *const length_backends[] = { &flex_compiled, &flex_static,   &flex_eager,
+                                                     &flex_cudnn,    &cpu_flex_math, &cpu_flex };
 
 const kg_suite flex_parity = {
     .name = "flex_parity",

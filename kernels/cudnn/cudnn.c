@@ -11,6 +11,7 @@
 
 #include "cudnn/cudnn_common.h"
 #include "cudnn/cudnn_sdpa.h"
+#include "op/cuda_timer.h"
 #include "op/sdpa.h"
 
 #define MAX_PLANS 16
@@ -133,7 +134,7 @@ static int plan_time(const kg_call *call, const struct cudnn_plan *plan, double 
                            cudaGetErrorString(cuda));
         }
     }
-    int status = cudnn_timer_run(timed_launch, &timed, call->stream, ret_time_us, ret_error);
+    int status = cuda_timer_run(timed_launch, &timed, call->stream, ret_time_us, ret_error);
     (void)cudaFree(timed.workspace);
     return status;
 }

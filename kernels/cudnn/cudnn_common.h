@@ -1,5 +1,5 @@
-/* cudnn_common.h -- what the cuDNN backends share: the library, the plan of a case, pinned, kept or chosen anew, and
- * how long a launch takes. */
+/* cudnn_common.h -- what the cuDNN backends share: the library, the plan of a case, pinned, kept or chosen
+ * anew. */
 #ifndef CUDNN_COMMON_H
 #define CUDNN_COMMON_H
 
@@ -26,13 +26,5 @@ struct cudnn_wanted {
  * difference. Either way from the host's cache first, and kept there. */
 int cudnn_common_plan(const kg_backend *self, const kg_call *call, const struct cudnn_wanted *wanted,
                       struct cudnn_plan *ret_plan, kg_identity *ret_identity, kg_error *ret_error);
-
-/* Enqueues once on the stream; may be called inside a capture. */
-typedef int (*cudnn_timed)(const void *context, cudaStream_t stream, kg_error *ret_error);
-
-/* How long one launch takes on a CUDA graph of launches: the median over windows after a warm-up by time. Synchronises
- * the stream; leaves nothing enqueued. In cudnn_timer.c. */
-int cudnn_timer_run(cudnn_timed launch, const void *context, cudaStream_t stream, double *ret_time_us,
-                    kg_error *ret_error);
 
 #endif

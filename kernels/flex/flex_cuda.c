@@ -18,6 +18,15 @@ struct state {
     unsigned masks;        /* block masks: one for a batch, or one for a head */
 };
 
+const kg_field flex_knob_fields[1] = {
+    { .name = "tile",
+      .offset = offsetof(struct flex_knobs, tile),
+      .type = KG_CHOICE,
+      .fallback = FLEX_TILE_BY_TABLE,
+      .choices = flex_tile_names,
+      .help = "query rows of a block of threads" },
+};
+
 const char *const flex_tile_names[FLEX_TILE_IDS + 1] = { "table", "64", "128", NULL };
 
 int flex_cuda_supports(const kg_backend *self, const kg_device *device, const void *problem, kg_error *ret_error)
@@ -173,8 +182,11 @@ int flex_cuda_launch(const kg_backend *self, void *opaque, const kg_tensor *tens
                       stream, ret_error);
 }
 
-void flex_cuda_release(const kg_backend *self, void *state)
+void flex_cuda_release(const kg_backend *self, void *opaque)
 {
+    struct state *state = opaque;
     (void)self;
+    for (int i = 0; state && i < 2; i++)
+        rtc_unload(&state->kernels.loaded[i]);
     free(state);
 }

@@ -6,11 +6,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "flex/flex_args.h"
-
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+#include "flex/flex_args.h"
+#include "rtc/rtc.h"
 
 /* Query rows of a block of threads; a step is 64 keys. */
 enum flex_tile_id { FLEX_TILE_BY_TABLE, FLEX_TILE_64, FLEX_TILE_128, FLEX_TILE_IDS };
@@ -25,6 +26,7 @@ struct flex_kernels {
     const void *attend, *blocks, *lists;
     int rows, threads;
     size_t shared_bytes;
+    struct rtc_kernel loaded[2]; /* what the first two are of, where they were compiled at run time */
 };
 
 /* Those of flex_static.cu, for D 64 or 128. */
@@ -49,13 +51,21 @@ int flex_cuda_supports(const kg_backend *self, const kg_device *device, const vo
 /* The tile for the problem, the knob's or that which is chosen. */
 enum flex_tile_id flex_tile_of(const struct flex *p, const kg_device *device, const struct flex_knobs *knobs);
 
-/* A state of these kernels. */
+/* A state of these kernels, whose release unloads them. */
 int flex_cuda_prepare(const kg_backend *self, const kg_call *call, const struct flex_kernels *kernels, void **ret_state,
                       kg_error *ret_error);
 size_t flex_cuda_workspace(const kg_backend *self, const void *state);
 int flex_cuda_stage(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error);
 int flex_cuda_launch(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error);
 void flex_cuda_release(const kg_backend *self, void *state);
+
+extern const kg_field flex_knob_fields[1];
+
+/* All of a backend but its name, help and `prepare`. */
+#define FLEX_CUDA                                                                                                      \
+    .device = KG_CUDA, .knobs = { flex_knob_fields, 1 }, .knobs_size = sizeof(struct flex_knobs),                      \
+    .supports = flex_cuda_supports, .workspace = flex_cuda_workspace, .stage = flex_cuda_stage,                        \
+    .launch = flex_cuda_launch, .release = flex_cuda_release
 #endif
 
 #endif

@@ -1,15 +1,6 @@
 /* flex_static.c -- backend `flex_static`: the fused kernels of flex_static.cu. */
 #include "flex/flex_cuda.h"
 
-static const kg_field knobs[] = {
-    { .name = "tile",
-      .offset = offsetof(struct flex_knobs, tile),
-      .type = KG_CHOICE,
-      .fallback = FLEX_TILE_BY_TABLE,
-      .choices = flex_tile_names,
-      .help = "query rows of a block of threads" },
-};
-
 static int prepare(const kg_backend *self, const kg_call *call, void **ret_state, kg_identity *ret_identity,
                    kg_error *ret_error)
 {
@@ -22,14 +13,7 @@ static int prepare(const kg_backend *self, const kg_call *call, void **ret_state
 
 const kg_backend flex_static = {
     .name = "flex_static",
-    .help = "fused kernel with block mask, modifiers compiled in",
-    .device = KG_CUDA,
-    .knobs = KG_LIST(knobs),
-    .knobs_size = sizeof(struct flex_knobs),
-    .supports = flex_cuda_supports,
+    .help = "fused kernel with block mask, modifiers compiled before and asked for at run time",
+    FLEX_CUDA,
     .prepare = prepare,
-    .workspace = flex_cuda_workspace,
-    .stage = flex_cuda_stage,
-    .launch = flex_cuda_launch,
-    .release = flex_cuda_release,
 };

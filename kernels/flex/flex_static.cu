@@ -21,7 +21,8 @@ template <typename T, typename TILE> static flex_kernels describe()
              (const void *)flex_lists_kernel,
              TILE::ROWS,
              TILE::THREADS,
-             TILE::SHARED_BYTES };
+             TILE::SHARED_BYTES,
+             {} };
 }
 
 #define KERNELS(d, warps, strips, cols, keep_q, blocks)                                                                \

@@ -22,6 +22,8 @@
 #define FLEX_MASKS(X)                                                                                                  \
     X(causal, p->attention.causal) X(prefix, p->prefix) X(sliding, p->sliding) X(document, p->document)
 
+#define FLEX_BIT(name, has) | 1u << FLEX_NUMBER_##name
+#define FLEX_MASK_BITS (0u FLEX_MASKS(FLEX_BIT))
 #define FLEX_MASKS_BY_HEAD 0u /* bits of those that look at `h`; others are asked once for all heads */
 
 #define FLEX_NUMBER(name, has) FLEX_NUMBER_##name,

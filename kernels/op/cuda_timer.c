@@ -1,5 +1,5 @@
-/* cudnn_timer.c -- times a launch as the runner does, on a graph, so that the host's own cost does not choose. */
-#include "cudnn/cudnn_common.h"
+/* cuda_timer.c -- times a launch as the runner does, on a graph, so that the host's own cost does not choose. */
+#include "op/cuda_timer.h"
 
 #include <stdlib.h>
 
@@ -43,7 +43,7 @@ static int window(struct timer *timer, int (*enqueue)(const void *, kg_error *),
 }
 
 struct single {
-    cudnn_timed launch;
+    cuda_timed_fn *launch;
     const void *context;
     cudaStream_t stream;
 };
@@ -124,8 +124,8 @@ static int graph_time(struct timer *timer, double *ret_time_us, kg_error *ret_er
     return KG_OK;
 }
 
-int cudnn_timer_run(cudnn_timed launch, const void *context, cudaStream_t stream, double *ret_time_us,
-                    kg_error *ret_error)
+int cuda_timer_run(cuda_timed_fn *launch, const void *context, cudaStream_t stream, double *ret_time_us,
+                   kg_error *ret_error)
 {
     struct timer timer = { .stream = stream };
     struct single single = { .launch = launch, .context = context, .stream = stream };
