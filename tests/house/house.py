@@ -35,6 +35,7 @@ ROOMS = [
 # include/kgate.h.
 FAMILIES = {
     "kernels/op": [],
+    "kernels/rtc": [],
     "kernels/cpu": ["kernels/op"],
     "kernels/math": ["kernels/op"],
     "kernels/fused": ["kernels/op"],

@@ -294,7 +294,9 @@ static void identity_of_compiled_kernels(void **state)
     struct kg_launch_info info;
     char text[200];
     (void)state;
-    launched = (struct kg_launch_info){ .kernels = 2, .n_launched = 2, .launched = { { .name = "flex" }, { "zero" } } };
+    launched = (struct kg_launch_info){ .kernels = 2,
+                                        .n_launched = 2,
+                                        .launched = { { .name = "flex" }, { .name = "zero" } } };
     assert_int_equal(kg_identity_of(&context, &module, &prepared, &info, text, sizeof text, NULL), KG_OK);
     assert_string_equal(text, "flex:c2; zero; mask:c1");
     prepared.identity.compiled[1].cache_hit = true;
