@@ -16,7 +16,8 @@ need_gpu
 
 [ ! -e "$folder/results.json" ] || cp "$folder/results.json" "$work"
 failed=0
-python3 "$(dirname "$0")/../mutation/mutate.py" run kernels/fused/flash.cu kernels/math/softmax.cu kernels/fp8/fp8_stage_c.cu \
+python3 "$(dirname "$0")/../mutation/mutate.py" run kernels/fused/flash.cu kernels/fused/flash_tile.cuh \
+    kernels/math/softmax.cu kernels/fp8/fp8_stage_c.cu \
     --kgate "$kgate" --build "$kit" --work "$work" --device cuda:0 --gpus "$(nvidia-smi --list-gpus | wc -l)" --judges 8 \
     --case-timeout 10 --compile-timeout 60 --run-timeout 240 --options '--exclude sdpa_parity/limit_2g_*' --rules "$@" || failed=$?
 cp "$work"/results.* "$work/survivors.txt" "$folder"

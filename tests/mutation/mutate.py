@@ -45,11 +45,13 @@ ROOT = HERE.parent.parent
 SOURCES = {
     "kernels/cpu/cpu_flash.c": ("cpu_flash", ["sdpa_parity"]),
     "kernels/fused/flash.cu": ("flash", ["sdpa_parity"]),
+    "kernels/fused/flash_tile.cuh": ("flash", ["sdpa_parity"]),
     "kernels/math/softmax.cu": ("math", ["sdpa_parity"]),
     "kernels/fp8/fp8_stage_c.cu": ("stage_c,stage_c_lut,stage_c_nocp,stage_c_lut_nocp,stage_c_debug_print,stage_c_e4m3,"
                                    "stage_c_e4m3_lut,stage_c_e4m3_nocp,stage_c_e4m3_lut_nocp",
                                    ["fp8_sdpa/small", "fp8_sdpa_e4m3/small"]),
 }
+UNITS = {"kernels/fused/flash_tile.cuh": "kernels/fused/flash.cu"}  # what is compiled for a header
 
 # ---- from text to changes ------------------------------------------------------------------------------------------
 
@@ -275,17 +277,20 @@ class Build:
 
     def compile(self, source, text, folder, limit):
         """Compiles `text` in place of a source into `folder`. Returns the objects, or None where it does not compile."""
-        folder.mkdir(parents=True, exist_ok=True)
-        changed = folder / pathlib.Path(source).name
+        unit = UNITS.get(source, source)
+        changed = folder / pathlib.Path(*pathlib.Path(source).parts[1:])  # as includes have it
+        changed.parent.mkdir(parents=True, exist_ok=True)
         changed.write_text(text)
         made = []
-        for name, words in self.objects(source):
+        for name, words in self.objects(unit):
             output = folder / pathlib.Path(name).name
             stem = name.removesuffix(".o")
-            new = [str(changed) if f"/{word}".endswith(f"/{source}") else
+            new = [str(changed if unit == source else ROOT / unit) if f"/{word}".endswith(f"/{unit}") else
                    str(output.with_suffix(".d")) if word in (stem + ".d", name + ".d") else
                    str(output) if word == name else word for word in words if word != "-Werror"]
             new.append(f"-I{(ROOT / source).parent}")
+            includes = next(i for i, word in enumerate(new) if word.startswith("-I"))
+            new.insert(includes, f"-I{folder}")
             try:
                 done = subprocess.run(new, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                       timeout=limit)
