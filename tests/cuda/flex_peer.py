@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""flex_peer.py -- PyTorch's compiled FlexAttention on rows of the suite flex_attention.
+
+    flex_peer.py time ROWS.json             a line `row,us` each; ROWS.json: kgate list --format json
+    flex_peer.py table BEFORE AFTER COMPARISON.csv     beside kgate's p50s, as Markdown
+
+Modifiers are those of kernels/flex/modifiers, told anew."""
+import csv
+import json
+import math
+import statistics
+import sys
+
+
+def mask_of(torch, p, documents):
+    S, Skv = p["S"], p["Skv"] or p["S"]
+
+    def mask(b, h, q, k):
+        seen = k >= 0
+        if p["causal"]:
+            seen = seen & (k <= q + (Skv - S if p["bottom_right"] else 0))
+        if p["prefix"]:
+            seen = seen & ((k < p["prefix_keys"]) | (k <= q))
+        if p["sliding"]:
+            seen = seen & (q - k < p["window"]) & (k - q < p["window"])
+        if p["document"]:
+            seen = seen & (documents[b, q] == documents[b, k])
+        return seen
+
+    return mask if p["causal"] or p["prefix"] or p["sliding"] or p["document"] else None
+
+
+def score_of(torch, p, slopes, bias):
+    cap, span, reach = p["softcap"], p["doc_span"], p["reach"]
+
+    def score_mod(score, b, h, q, k):
+        if p["cap"]:
+            score = cap * torch.tanh(score / cap)
+        if p["alibi"]:
+            score = score - slopes[h] * (q - k).abs()
+        if p["relative"]:
+            score = score + bias[h, torch.clamp(k - q, -reach, reach) + reach]
+        if p["decay"]:
+            score = score + torch.exp(-(q - k).abs() / span)
+        return score
+
+    return score_mod if p["cap"] or p["alibi"] or p["relative"] or p["decay"] else None
+
+
+def call_of(torch, flex, p):
+    """What is timed: one call of the compiled function."""
+    B, H, Hkv, S, D = p["B"], p["H"], p["Hkv"] or p["H"], p["S"], p["D"]
+    Skv, dtype = p["Skv"] or S, {"f16": torch.float16, "bf16": torch.bfloat16}[p["dtype"]]
+    on = {"device": "cuda", "dtype": dtype}
+    q, k, v = (torch.randn(B, heads, rows, D, **on) for heads, rows in ((H, S), (Hkv, Skv), (Hkv, Skv)))
+    place = torch.arange(max(S, Skv), device="cuda")
+    batch = torch.arange(B, device="cuda")
+    documents = (place[None, :] + (batch % 4 * (p["doc_span"] // 4))[:, None]) // p["doc_span"]
+    slopes = torch.tensor([2 ** (-8 * (h + 1) / H) for h in range(H)], device="cuda")
+    bias = torch.rand(H, 2 * p["reach"] + 1, device="cuda") * 2 - 1
+    mask, score = mask_of(torch, p, documents), score_of(torch, p, slopes, bias)
+    block_mask = flex.create_block_mask(mask, B if p["document"] else None, None, S, Skv, device="cuda",
+                                        BLOCK_SIZE=128) if mask else None
+    compiled = torch.compile(flex.flex_attention, dynamic=False)
+    return lambda: compiled(q, k, v, score_mod=score, block_mask=block_mask, enable_gqa=H != Hkv)
+
+
+def time_us(torch, call):
+    """The median over windows of a CUDA graph of calls."""
+    for _ in range(3):
+        call()
+    torch.cuda.synchronize()
+    calls, graph = 10, torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for _ in range(calls):
+            call()
+    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    times = []
+    for window in range(40):
+        start.record()
+        graph.replay()
+        end.record()
+        end.synchronize()
+        if window >= 10:
+            times.append(start.elapsed_time(end) * 1000 / calls)
+    return statistics.median(times)
+
+
+def measure(rows):
+    import torch
+    from torch.nn.attention import flex_attention as flex
+    for row in json.load(open(rows)):
+        torch.compiler.reset()
+        with torch.no_grad():
+            us = time_us(torch, call_of(torch, flex, row["problem"]))
+        print(f"{row['shape']},{us:.3f}", flush=True)
+
+
+def table(before, after, comparison):
+    torch_us = {}
+    for file in (before, after):
+        for row, us in csv.reader(open(file)):
+            torch_us.setdefault(row, []).append(float(us))
+    ours = {}
+    for one in csv.DictReader(open(comparison)):
+        if one["p50_us"]:
+            ours.setdefault(one["shape"], {})[one["backend"]] = float(one["p50_us"])
+    print("| row | flex_compiled, us | PyTorch's compiled, us, before and after | times as fast | flex_eager, us |")
+    print("| --- | --- | --- | --- | --- |")
+    ratios = {}
+    for row, us in torch_us.items():
+        own = ours.get(row, {}).get("flex_compiled", math.nan)
+        ratio = statistics.mean(us) / own
+        ratios.setdefault(row.rsplit("_", 1)[1], []).append(ratio)
+        print(f"| {row} | {own:.2f} | {' '.join(f'{x:.2f}' for x in us)} | {ratio:.2f} | "
+              f"{ours.get(row, {}).get('flex_eager', math.nan):.2f} |")
+    for shape, of in ratios.items():
+        print(f"\n{shape}: geometric mean {math.exp(statistics.mean(map(math.log, of))):.3f}, least {min(of):.3f}")
+
+
+if sys.argv[1] == "time":
+    measure(sys.argv[2])
+else:
+    table(*sys.argv[2:5])
