@@ -66,10 +66,10 @@ static bool any_matches(const char *const *patterns, size_t count, const char *i
     return false;
 }
 
-static bool normal_selected(const struct kg_selection *selection)
+bool kg_selection_wants_regime(const struct kg_selection *selection, const kg_regime *regime)
 {
     for (size_t i = 0; i < selection->n_regimes; i++)
-        if (kg_regime_is_normal(selection->regimes[i]))
+        if (regime ? !strcmp(selection->regimes[i], regime->name) : kg_regime_is_normal(selection->regimes[i]))
             return true;
     return selection->n_regimes == 0;
 }
@@ -84,7 +84,7 @@ bool kg_selection_covers_key(const struct kg_module *module, const struct kg_sel
     bool named = selection->n_backends == 0;
     for (size_t i = 0; i < selection->n_backends && !named; i++)
         named = !strcmp(selection->backends[i], last + 1);
-    if (!named || !normal_selected(selection))
+    if (!named || !kg_selection_wants_regime(selection, NULL))
         return false;
     const kg_suite *suite = kg_module_suite(module, suite_name);
     const uint64_t zero = 0;

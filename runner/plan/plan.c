@@ -89,14 +89,6 @@ static bool wants_backend(const struct kg_selection *s, const char *name)
     return s->n_backends == 0;
 }
 
-static bool wants_regime(const struct kg_selection *s, const kg_regime *regime)
-{
-    for (size_t i = 0; i < s->n_regimes; i++)
-        if (regime ? !strcmp(s->regimes[i], regime->name) : kg_regime_is_normal(s->regimes[i]))
-            return true;
-    return s->n_regimes == 0;
-}
-
 /* Is it selected itself, or, where it must be, its normal case? */
 static bool selects_case(struct builder *b, const struct kg_case *of)
 {
@@ -114,7 +106,7 @@ static bool selects_case(struct builder *b, const struct kg_case *of)
 static int add_seed(struct builder *b, const struct kg_case *of)
 {
     const struct kg_selection *s = b->selection;
-    if (!wants_regime(s, of->regime))
+    if (!kg_selection_wants_regime(s, of->regime))
         return KG_OK;
     for (size_t j = 0; j < of->suite->backends.count; j++) {
         struct kg_case one = *of;

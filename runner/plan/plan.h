@@ -83,6 +83,9 @@ int kg_pattern_check(const char *pattern, kg_error *ret_error);
  * never expected back. */
 bool kg_selection_covers_key(const struct kg_module *module, const struct kg_selection *selection, const char *key);
 
+/* Is the regime asked for? NULL: normal inputs. */
+bool kg_selection_wants_regime(const struct kg_selection *selection, const kg_regime *regime);
+
 /* The reason of the row that says it must fail; NULL: none. */
 const char *kg_case_xfail(const struct kg_case *of, const char *id);
 

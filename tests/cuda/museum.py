@@ -26,11 +26,13 @@ FIRST = "sdpa_parity/limit_*", "sdpa_parity/*_bottom_right_*"
 
 def touched(tree, patch):
     """Sources that a patch changes, those behind a header that it changes too."""
-    changed = [line[6:].strip() for line in patch.read_text().splitlines() if line.startswith("+++ b/")]
-    headers = [pathlib.Path(name).name for name in changed if not name.endswith((".c", ".cu"))]
-    users = [str(file.relative_to(tree)) for file in (tree / "kernels").rglob("*.cu")
-             if any(f'/{header}"' in file.read_text() for header in headers)]
-    return [name for name in changed if name.endswith((".c", ".cu"))] + users
+    texts = {str(file.relative_to(tree)): file.read_text() for file in (tree / "kernels").rglob("*.[ch]*")}
+    found = [line[6:].strip() for line in patch.read_text().splitlines() if line.startswith("+++ b/")]
+    for name in found:  # which grows
+        if not name.endswith((".c", ".cu")):
+            found += [user for user, text in texts.items() if f'/{pathlib.Path(name).name}"' in text
+                      and user not in found and not (user.endswith(".c"))]
+    return [name for name in found if name.endswith((".c", ".cu"))]
 
 
 def rebuild(kit, patch, work):

@@ -44,6 +44,8 @@ ROOT = HERE.parent.parent
 # The backends that are made of a source, and the cheap cases to run before all others.
 SOURCES = {
     "kernels/cpu/cpu_flash.c": ("cpu_flash", ["sdpa_parity"]),
+    "kernels/flex/cpu_flex.c": ("cpu_flex", ["flex_parity"]),
+    "kernels/flex/flex_kernel.cuh": ("flex_static", ["flex_parity"]),
     "kernels/fused/flash.cu": ("flash", ["sdpa_parity"]),
     "kernels/fused/flash_tile.cuh": ("flash", ["sdpa_parity"]),
     "kernels/math/softmax.cu": ("math", ["sdpa_parity"]),
@@ -51,7 +53,10 @@ SOURCES = {
                                    "stage_c_e4m3_lut,stage_c_e4m3_nocp,stage_c_e4m3_lut_nocp",
                                    ["fp8_sdpa/small", "fp8_sdpa_e4m3/small"]),
 }
-UNITS = {"kernels/fused/flash_tile.cuh": "kernels/fused/flash.cu"}  # what is compiled for a header
+UNITS = {  # what is compiled for a header
+    "kernels/flex/flex_kernel.cuh": "kernels/flex/flex_static.cu",
+    "kernels/fused/flash_tile.cuh": "kernels/fused/flash.cu",
+}
 
 # ---- from text to changes ------------------------------------------------------------------------------------------
 

@@ -1,5 +1,6 @@
 /* test_device_cpu.c -- the CPU device: inputs, guards, digests, comparison, windows, and the names of architectures.
  * The CUDA device is held against this one in tests/cuda/test_device_cuda.c. */
+#include "cpu_context.h"
 #include "device/cpu_info.h"
 #include "device/device.h"
 #include "base/random.h"
@@ -18,22 +19,6 @@
 #ifdef _OPENMP
 #include <omp.h>
 #endif
-
-static kg_context *context;
-
-static int open_device(void **state)
-{
-    (void)state;
-    kg_error error;
-    return kg_device_open(KG_CPU, 0, &context, &error);
-}
-
-static int close_device(void **state)
-{
-    (void)state;
-    context->ops->close(context);
-    return 0;
-}
 
 static void *allocate(size_t bytes)
 {

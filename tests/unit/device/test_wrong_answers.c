@@ -1,6 +1,7 @@
 /* test_wrong_answers.c -- wrong answers on the CPU device: each is what its name says, tight gates see it, and what
  * cannot be made of a reference equals it. The CUDA device is held against this one in tests/cuda/test_device_cuda.c.
  */
+#include "cpu_context.h"
 #include "device/device.h"
 #include "device/wrong_answers.h"
 
@@ -14,23 +15,8 @@
 
 enum { ROWS = 200, COLUMNS = 24, COUNT = ROWS * COLUMNS };
 
-static kg_context *context;
 static float expected[COUNT];
 static struct kg_comparison answers[KG_WRONGS];
-
-static int open_device(void **state)
-{
-    kg_error error;
-    (void)state;
-    return kg_device_open(KG_CPU, 0, &context, &error);
-}
-
-static int close_device(void **state)
-{
-    (void)state;
-    context->ops->close(context);
-    return 0;
-}
 
 /* Answers of `expected` as a tensor of these dimensions. */
 static void make(int64_t rows, int64_t columns, uint64_t seed)

@@ -9,22 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu_context.h"
 #include "measure/fixture.h"
-
-static kg_context *context;
-
-static int open_device(void **state)
-{
-    (void)state;
-    return kg_device_open(KG_CPU, 0, &context, NULL);
-}
-
-static int close_device(void **state)
-{
-    (void)state;
-    context->ops->close(context);
-    return 0;
-}
 
 /* 12, 34 and 20 bytes: no one fills its padding. */
 static const kg_tensor shapes[] = {
@@ -341,7 +327,8 @@ static void fixtures_are_made_of_the_seed(void **state)
     assert_string_equal(error.text, "op both cannot describe its tensors");
     bad = case_of(&coded, 3); /* nothing fills codes */
     assert_int_equal(kg_fixture_new(context, &bad, &d, &error), KG_EINVAL);
-    assert_string_equal(error.text, "op both: tensor z must be f32, f16 or bf16; an output also e4m3, a given input i32");
+    assert_string_equal(error.text,
+                        "op both: tensor z must be f32, f16 or bf16; an output also e4m3, a given input i32");
     of = case_of(&codes_out, 3);
     assert_int_equal(kg_fixture_new(context, &of, &d, &error), KG_OK);
     kg_fixture_done(&a);

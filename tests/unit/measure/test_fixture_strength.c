@@ -8,25 +8,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "cpu_context.h"
 #include "measure/fixture_strength.h"
 
 enum { N = 4096, FEW = 64 };
 
-static kg_context *context;
 static int references; /* run */
-
-static int open_device(void **state)
-{
-    (void)state;
-    return kg_device_open(KG_CPU, 0, &context, NULL);
-}
-
-static int close_device(void **state)
-{
-    (void)state;
-    context->ops->close(context);
-    return 0;
-}
 
 /* y is x, and z its first elements, a hundredth in size. */
 static int tensors(const void *problem, kg_tensor ret_tensors[KG_MAX_TENSORS], int *ret_count)

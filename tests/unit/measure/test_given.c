@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "cpu_context.h"
 #include "measure/fixture.h"
 #include "measure/inputs.h"
 #include "plan/regime.h"
@@ -21,7 +22,6 @@ struct problem {
 
 static const struct problem good = { "good", KG_INPUT, KG_I32 }, output = { "output", KG_OUTPUT, KG_F32 },
                             codes = { "codes", KG_INPUT, KG_E4M3 };
-static kg_context *context;
 
 static int tensors(const void *problem, kg_tensor ret_tensors[KG_MAX_TENSORS], int *ret_count)
 {
@@ -108,20 +108,6 @@ static void what_nothing_gives_is_refused(void **state)
     assert_string_equal(error.text, text);
     op.give = give;
     assert_int_equal(kg_fixture_new(context, &of_codes, &fixture, &error), KG_EINVAL);
-}
-
-static int open_device(void **state)
-{
-    kg_error error = { 0 };
-    (void)state;
-    return kg_device_open(KG_CPU, 0, &context, &error);
-}
-
-static int close_device(void **state)
-{
-    (void)state;
-    context->ops->close(context);
-    return 0;
 }
 
 int main(void)

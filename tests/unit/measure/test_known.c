@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "cpu_context.h"
 #include "measure/inputs.h"
 #include "measure/known.h"
 #include "plan/regime.h"
@@ -22,7 +23,6 @@ static const struct problem problem = { "row" };
 static double reference_factor = 2, kernel_factor = 2;
 static bool looks_ahead; /* the kernel lets what is behind KEPT count */
 static enum kg_dtype dtype = KG_F16;
-static kg_context *context;
 
 /* ---- the op ---- */
 
@@ -230,19 +230,6 @@ static void limits_follow_a_regimes_outputs(void **state)
     kernel_factor = 2;
     kg_fixture_done(&normal);
     kg_fixture_done(&large);
-}
-
-static int open_device(void **state)
-{
-    (void)state;
-    return kg_device_open(KG_CPU, 0, &context, NULL);
-}
-
-static int close_device(void **state)
-{
-    (void)state;
-    context->ops->close(context);
-    return 0;
 }
 
 int main(void)
