@@ -222,6 +222,9 @@ struct kg_host {
      * that write one key at once one entry is left whole. */
     int (*cache_read_bytes)(const kg_host *host, const char *key, void **ret_bytes, size_t *ret_size);
     int (*cache_write_bytes)(const kg_host *host, const char *key, const void *bytes, size_t size);
+    /* What prepare does next, for profilers: a range `what CASE-ID` within the case's phase, up to the next call. NULL:
+     * nothing of its own. */
+    void (*part)(const kg_host *host, const char *what);
 };
 
 /* ---- ops: what is computed ---------------------------------------------------------------------------------- */

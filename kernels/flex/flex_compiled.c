@@ -140,9 +140,18 @@ static int prepare(const kg_backend *self, const kg_call *call, void **ret_state
     return prepare_tile(self, call, tile, ret_state, ret_identity, ret_error);
 }
 
+static int open_nvrtc(const kg_backend *self, const kg_host *host, const kg_device *device, void **ret_library,
+                      kg_error *ret_error)
+{
+    (void)self, (void)device;
+    *ret_library = NULL;
+    return rtc_open(host, ret_error);
+}
+
 const kg_backend flex_compiled = {
     .name = "flex_compiled",
     .help = "fused kernel with block mask, compiled at run time for the row's modifiers",
     FLEX_CUDA,
+    .open = open_nvrtc,
     .prepare = prepare,
 };

@@ -90,13 +90,21 @@ static int compile(const kg_host *host, const kg_device *device, const struct rt
     if (!anew && read_entry(host, key, program->kernel, ret_code))
         return KG_OK;
     const double start_ms = now_ms();
+    host->part(host, "compile");
     status = nvrtc_compile(&library, host, program, arch, &code, ret_error);
+    host->part(host, NULL);
     if (status)
         return status;
     write_entry(host, key, &code);
     code.compiled.compile_ms = now_ms() - start_ms;
     *ret_code = code;
     return KG_OK;
+}
+
+int rtc_open(const kg_host *host, kg_error *ret_error)
+{
+    struct nvrtc_library library;
+    return nvrtc_open(host, &library, ret_error);
 }
 
 int rtc_compile(const kg_host *host, const kg_device *device, const struct rtc_program *program,

@@ -20,6 +20,10 @@ struct rtc_code {
     kg_compiled compiled;
 };
 
+/* Opens NVRTC, for a backend's `open`: the loader's work is then none of a prepare's. KG_EUNSUPPORTED: there is none.
+ */
+int rtc_open(const kg_host *host, kg_error *ret_error);
+
 /* For the device's compute capability, out of the host's cache where the same texts, names and options were compiled
  * for it by the same NVRTC under the same driver. KG_EUNSUPPORTED: there is no NVRTC, or it does not know the device.
  * KG_EINVAL: NVRTC's errors, with file and line the first one first; its whole log is in the host's. */

@@ -163,6 +163,13 @@ static void write_log(const kg_host *host, const char *format, ...)
     fputc('\n', stderr);
 }
 
+static void tell_part(const kg_host *host, const char *what)
+{
+    const struct kg_host_state *state = (const struct kg_host_state *)(const void *)host;
+    if (state->part)
+        state->part(state->argument, what);
+}
+
 void kg_host_init(struct kg_host_state *state)
 {
     *state = (struct kg_host_state){ .host = { .abi = KG_ABI,
@@ -172,7 +179,8 @@ void kg_host_init(struct kg_host_state *state)
                                                .cache_write = cache_write,
                                                .log = write_log,
                                                .cache_read_bytes = cache_read_bytes,
-                                               .cache_write_bytes = cache_write_bytes } };
+                                               .cache_write_bytes = cache_write_bytes,
+                                               .part = tell_part } };
 }
 
 void kg_host_done(struct kg_host_state *state)

@@ -20,6 +20,8 @@ struct kg_host_state {
         void *library;
     } open[KG_MAX_BACKENDS];
     size_t n_open;
+    void (*part)(void *argument, const char *what); /* who hears of parts; NULL: nobody */
+    void *argument;
 };
 
 void kg_host_init(struct kg_host_state *state);

@@ -13,10 +13,12 @@ struct kg_worker {
     struct kg_loaded module, baseline; /* baseline: its root NULL without one */
     struct kg_host_state host;
     kg_context *context;
-    struct kg_fixture fixture, other; /* other: the same problem with other inputs */
-    struct kg_result ready;           /* what a READY message tells of the case at hand */
-    enum kg_refusal refusal;          /* before its output was checked */
-    enum kg_phase phase, part;        /* whose ranges are open, worker/phase.h; KG_NOT_RUN: none */
+    struct kg_fixture fixture, other;  /* other: the same problem with other inputs */
+    struct kg_result ready;            /* what a READY message tells of the case at hand */
+    enum kg_refusal refusal;           /* before its output was checked */
+    enum kg_phase phase, part;         /* whose ranges are open, worker/phase.h; KG_NOT_RUN: none */
+    bool told;                         /* a backend's range is open within them */
+    const struct kg_job_case *running; /* NULL: none */
 };
 
 /* Tells what became of it in messages. Ends the process after a device error on a GPU. */

@@ -8,6 +8,9 @@
  * one that they are begun in. To begin a phase again says to the parent that the case is alive. */
 void kg_phase_begin(struct kg_worker *worker, const struct kg_job_case *one, enum kg_phase phase);
 
+/* What a backend says that it does, within the phase (kg_host.part). `worker` is a struct kg_worker. */
+void kg_phase_part(void *worker, const char *what);
+
 /* The case has ended, in whichever phase. Closes what is open. */
 void kg_phase_end(struct kg_worker *worker, const struct kg_job_case *one);
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "worker/case_run.h"
+#include "worker/phase.h"
 #include "worker/wire.h"
 
 static int open_all(struct kg_worker *w, struct kg_wire_job *wire, kg_error *ret_error)
@@ -48,6 +49,8 @@ int kg_worker_run(void)
     w.host.knobs = wire.job.knobs;
     w.host.n_knobs = wire.job.n_knobs;
     w.host.cache = wire.job.cache;
+    w.host.part = kg_phase_part;
+    w.host.argument = &w;
     for (size_t i = 0; i < wire.job.n_cases; i++)
         kg_run_case(&w, &wire.job.cases[i]);
     kg_wire_bye(w.out);

@@ -75,6 +75,15 @@ timed='prepare, correctness, timing > the reference, timing'
 for flaw in good remembers leaves marks first_only; do
     expect "late, $flaw" "$(ranges "late/plain/s0/$flaw")" "$checked, $timed"
 done
+# ---- what a backend says of itself ----
+
+watched run 'compiled/*' --module "$modules/compiled.so" --no-time
+expect 'a part of preparing' "$(ranges compiled/row/s0/made)" 'prepare > compile, prepare, correctness > the reference, correctness'
+rm -rf "${XDG_CACHE_HOME:-$HOME/.cache}/kgate"
+PART_STAYS_OPEN=1 watched run 'compiled/*' --module "$modules/compiled.so" --no-time
+expect 'a part ends with its phase' "$(ranges compiled/row/s0/made)" \
+    'prepare > compile, prepare > link, prepare, correctness > the reference, correctness'
+
 # ---- what is done besides ----
 
 watched run output/plain/s0/good --module "$broken" --repeat 3

@@ -17,8 +17,11 @@ static int prepare(const kg_backend *self, const kg_call *call, void **ret_state
     (void)self, (void)ret_error;
     const bool hit = call->host->cache_read_bytes(call->host, "compiled", &cached, &size) == KG_OK &&
                      size == sizeof code && !memcmp(cached, code, size);
-    if (!hit)
+    if (!hit) {
+        call->host->part(call->host, "compile");
         (void)call->host->cache_write_bytes(call->host, "compiled", code, sizeof code);
+        call->host->part(call->host, getenv("PART_STAYS_OPEN") ? "link" : NULL);
+    }
     free(cached);
     kg_compiled *compiled = &ret_identity->compiled[ret_identity->n_compiled++];
     *compiled = (kg_compiled){ .name = "made",
