@@ -11,9 +11,11 @@
 #define SEED_NUMBERS (.doc_span = 256, .block_size = 64)
 #define LONG_NUMBERS (.doc_span = 1024, .window = 512, .block_size = 128)
 
+#define SEED_ROWS FLEX_ROWS("_seed", SEED_NUMBERS, SEED), FLEX_BOTTOM_RIGHT("_seed", SEED_NUMBERS, SEED, .Skv = 1536)
+
+static const struct flex static_shapes[] = { SEED_ROWS };
 static const struct flex shapes[] = {
-    FLEX_ROWS("_seed", SEED_NUMBERS, SEED),
-    FLEX_BOTTOM_RIGHT("_seed", SEED_NUMBERS, SEED, .Skv = 1536),
+    SEED_ROWS,
     FLEX_ROWS("_d128", LONG_NUMBERS, .B = 4, .H = 16, .S = 4096, .D = 128, .dtype = KG_BF16),
     FLEX_ROWS("_d64", LONG_NUMBERS, .B = 4, .H = 32, .S = 4096, .D = 64, .dtype = KG_BF16),
 };
@@ -27,17 +29,10 @@ static const struct flex cpu_shapes[] = {
     FLEX_BOTTOM_RIGHT("_small", SMALL_NUMBERS, SMALL, .Skv = 333),
 };
 
+/* All regimes on all rows: flex_parity. */
 static const kg_suite_regime regimes[] = {
-    ALL_REGIMES("*_seed"),
-    { "hidden", "*_seed" },
-    ALL_REGIMES("lab_small"),
-    ALL_REGIMES("softcap_window_causal_small"),
-    ALL_REGIMES("alibi_document_small"),
-    { "hidden", "*causal_small" },
-    { "hidden", "document_small" },
-    { "hidden", "bottom_right_small" },
-    { "hidden", "prefix_small" },
-    { "hidden", "sliding_small" },
+    ALL_REGIMES("lab_seed"),    ALL_REGIMES("lab_small"),  { "hidden", "*causal_*" },      { "hidden", "document_s*" },
+    { "hidden", "sliding_s*" }, { "hidden", "prefix_s*" }, { "hidden", "bottom_right_*" },
 };
 
 static const uint64_t seeds[] = { 42 };
@@ -63,13 +58,14 @@ static const kg_backend *const static_backends[] = { &flex_static, &flex_eager, 
                .scaled = 4,                                                                                            \
                .slope = 0.005 }
 #define BOTH_SUITES                                                                                                    \
-    .op = &flex_attention_op, .shapes = KG_TABLE(shapes), .cpu_shapes = KG_TABLE(cpu_shapes), .seeds = KG_LIST(seeds), \
+    .op = &flex_attention_op, .cpu_shapes = KG_TABLE(cpu_shapes), .seeds = KG_LIST(seeds),                             \
     .regimes = KG_LIST(regimes), .environment = KG_LIST(environment), .anchor = &flex_eager,                           \
     .cpu_anchor = &cpu_flex_math, GATES
 
 const kg_suite flex_attention = {
     .name = "flex_attention",
     .help = "attention with score modifiers and masks, eager against compiled",
+    .shapes = KG_TABLE(shapes),
     .backends = KG_LIST(backends),
     .contest = { &flex_compiled, &flex_eager },
     BOTH_SUITES,
@@ -78,6 +74,7 @@ const kg_suite flex_attention = {
 const kg_suite flex_attention_static = {
     .name = "flex_attention_static",
     .help = "the same with kernels compiled before",
+    .shapes = KG_TABLE(static_shapes),
     .backends = KG_LIST(static_backends),
     .contest = { &flex_static, &flex_eager },
     BOTH_SUITES,
@@ -88,32 +85,45 @@ const kg_suite flex_attention_static = {
 /* Modifiers whose edges lie within a row of 77. */
 #define EDGES (.doc_span = 30, .window = 20, .prefix_keys = 40, .reach = 12, .block_size = 128)
 
-#define LENGTH(suffix, type, d, s) FLEX_ROWS(suffix, EDGES, .B = 2, .H = 4, .Hkv = 2, .S = s, .D = d, .dtype = type)
+#define HEADS .B = 2, .H = 4, .Hkv = 2
+#define CPU_HEADS .B = 2, .H = 2, .Hkv = 1
+#define LENGTH(suffix, heads, type, d, s) FLEX_ROWS(suffix, EDGES, heads, .S = s, .D = d, .dtype = type)
 #define LENGTHS(suffix, type, d)                                                                                       \
-    LENGTH(suffix "_s1", type, d, 1), LENGTH(suffix "_s77", type, d, 77), LENGTH(suffix "_s1000", type, d, 1000)
+    LENGTH(suffix "_s1", HEADS, type, d, 1), LENGTH(suffix "_s77", HEADS, type, d, 77),                                \
+        LENGTH(suffix "_s1000", HEADS, type, d, 1000)
 
 /* Rows, and whole tiles of rows, that see no key; one query; scores that a small cap levels. */
-#define OTHERS(suffix, type, d)                                                                                        \
-    FLEX_BOTTOM_RIGHT(suffix "_k40", EDGES, .B = 2, .H = 4, .Hkv = 2, .S = 300, .Skv = 40, .D = d, .dtype = type),     \
-        FLEX_BOTTOM_RIGHT(suffix "_k1000", EDGES, .B = 2, .H = 4, .Hkv = 2, .S = 1, .Skv = 1000, .D = d,               \
-                          .dtype = type),                                                                              \
-        FLEX_ROW("cap_1" suffix, (.cap = true, .softcap = 1), EDGES, .B = 2, .H = 4, .Hkv = 2, .S = 300, .D = d,       \
-                 .dtype = type)
+#define OTHERS(suffix, heads, type, d, s)                                                                              \
+    FLEX_BOTTOM_RIGHT(suffix "_k40", EDGES, heads, .S = s, .Skv = 40, .D = d, .dtype = type),                          \
+        FLEX_BOTTOM_RIGHT(suffix "_k1000", EDGES, heads, .S = 1, .Skv = 1000, .D = d, .dtype = type),                  \
+        FLEX_ROW("cap_1" suffix, (.cap = true, .softcap = 1), EDGES, heads, .S = s, .D = d, .dtype = type)
+
+/* Those of all regimes: several blocks, and steps within them. */
+#define REGIME_ROWS(suffix, type, d)                                                                                   \
+    FLEX_ROWS(suffix "_s300", (.doc_span = 90, .window = 50, .prefix_keys = 100, .reach = 30), HEADS, .S = 300,        \
+              .D = d, .dtype = type)
 
 static const struct flex lengths[] = {
-    LENGTHS("_bf16_d64", KG_BF16, 64),   LENGTHS("_f16_d128", KG_F16, 128), LENGTHS("_f16_d64", KG_F16, 64),
-    LENGTHS("_bf16_d128", KG_BF16, 128), OTHERS("_bf16_d64", KG_BF16, 64),  OTHERS("_f16_d128", KG_F16, 128),
+    LENGTHS("_bf16_d64", KG_BF16, 64),
+    LENGTHS("_f16_d128", KG_F16, 128),
+    LENGTHS("_f16_d64", KG_F16, 64),
+    LENGTHS("_bf16_d128", KG_BF16, 128),
+    OTHERS("_bf16_d64", HEADS, KG_BF16, 64, 300),
+    OTHERS("_f16_d128", HEADS, KG_F16, 128, 300),
+    REGIME_ROWS("_bf16_d64", KG_BF16, 64),
+    REGIME_ROWS("_f16_d128", KG_F16, 128),
 };
 
 static const struct flex cpu_lengths[] = {
-    LENGTH("_bf16_d64_s1", KG_BF16, 64, 1),
-    LENGTH("_f16_d40_s77", KG_F16, 40, 77),
-    OTHERS("_bf16_d64", KG_BF16, 64),
+    LENGTH("_bf16_d64_s1", CPU_HEADS, KG_BF16, 64, 1),
+    LENGTH("_f16_d40_s77", CPU_HEADS, KG_F16, 40, 77),
+    OTHERS("_bf16_d64", CPU_HEADS, KG_BF16, 64, 130),
 };
 
 static const kg_suite_regime length_regimes[] = {
-    ALL_REGIMES("cap_1_*"),     ALL_REGIMES("bottom_right_*_k40"), { "coded", "*_s77" },
-    { "winner", "*d64_s1000" }, { "hidden", "*d128_s1000" },       { "ones", "*d128_s1000" },
+    ALL_REGIMES("*_s300"),         { "hidden", "*_s300" },      ALL_REGIMES("*_f16_d40_s77"),
+    { "hidden", "*_f16_d40_s77" }, ALL_REGIMES("cap_1_*"),      ALL_REGIMES("bottom_right_*_k40"),
+    { "winner", "*d64_s1000" },    { "hidden", "*d128_s1000" },
 };
 
 static const kg_backend *const length_backends[] = { &flex_compiled, &flex_static,   &flex_eager,

@@ -100,6 +100,16 @@ static void listen(struct dispatch *p, struct kg_process *process, char *ret_how
         p->interrupted = kg_patience_over(&patience);
 }
 
+/* Threads that wait for one another by spinning, as OpenMP's do by default, cost a busy machine many times the work: a
+ * worker that times nothing has them sleep. */
+static const char *setting_of(const struct kg_job *job)
+{
+    bool timed = false;
+    for (size_t i = 0; i < job->n_cases; i++)
+        timed = timed || job->cases[i].time;
+    return timed ? NULL : "OMP_WAIT_POLICY=passive";
+}
+
 /* One worker over the cases that have not ended. */
 static int run_worker(struct dispatch *p, kg_error *ret_error)
 {
@@ -116,7 +126,7 @@ static int run_worker(struct dispatch *p, kg_error *ret_error)
             rest.cases[rest.n_cases++] = p->job->cases[i];
     p->active = p->job->n_cases;
     p->bye = p->timed_out = false;
-    int status = kg_process_start(arguments, p->options->log_path, &process, ret_error);
+    int status = kg_process_start(arguments, setting_of(&rest), p->options->log_path, &process, ret_error);
     if (!status) {
         kg_wire_write_job(process.job, &rest, NULL); /* a worker that is gone already shows below */
         close(process.job);
@@ -177,7 +187,7 @@ int kg_dispatch_probe(enum kg_device_kind kind, int work, kg_device *ret_devices
     char index[16];
     snprintf(index, sizeof index, "%d", work);
     const char *const arguments[] = { "probe", kind == KG_CUDA ? "cuda" : "cpu", work < 0 ? NULL : index, NULL };
-    int status = kg_process_start(arguments, NULL, &process, ret_error);
+    int status = kg_process_start(arguments, NULL, NULL, &process, ret_error);
     if (status)
         return status;
     const char *line = NULL;

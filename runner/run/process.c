@@ -32,10 +32,29 @@ bool kg_patience_over(const struct kg_patience *patience)
            (patience->deadline_s > 0 && kg_process_now_s() >= patience->deadline_s);
 }
 
-static int spawn(const char *const *arguments, const char *log_path, int job, int messages, pid_t *ret_pid)
+/* The environment with a setting more, unless it has one of that name; free() it. NULL: no memory. */
+static const char **environment_with(const char *setting)
+{
+    size_t count = 0, name = setting ? strcspn(setting, "=") + 1 : 0;
+    bool there = !setting;
+    for (; environ[count]; count++)
+        there = there || !strncmp(environ[count], setting, name);
+    const char **with = calloc(count + 2, sizeof *with);
+    for (size_t i = 0; with && i < count; i++)
+        with[i] = environ[i];
+    if (with && !there)
+        with[count] = setting;
+    return with;
+}
+
+static int spawn(const char *const *arguments, const char *setting, const char *log_path, int job, int messages,
+                 pid_t *ret_pid)
 {
     const char *argv[MAX_ARGUMENTS + 3] = { "kgate", "worker" };
     posix_spawn_file_actions_t actions;
+    const char **environment = environment_with(setting);
+    if (!environment)
+        return ENOMEM;
     for (int i = 0; i < MAX_ARGUMENTS && arguments[i]; i++)
         argv[2 + i] = arguments[i];
     posix_spawn_file_actions_init(&actions);
@@ -45,8 +64,10 @@ static int spawn(const char *const *arguments, const char *log_path, int job, in
     posix_spawn_file_actions_adddup2(&actions, 1, 2);
     posix_spawn_file_actions_adddup2(&actions, job, KG_WORKER_JOB);
     posix_spawn_file_actions_adddup2(&actions, messages, KG_WORKER_MESSAGES);
-    int status = posix_spawn(ret_pid, "/proc/self/exe", &actions, NULL, (char *const *)argv, environ);
+    int status =
+        posix_spawn(ret_pid, "/proc/self/exe", &actions, NULL, (char *const *)argv, (char *const *)environment);
     posix_spawn_file_actions_destroy(&actions);
+    free(environment);
     return status;
 }
 
@@ -63,14 +84,14 @@ static int make_pipe(int ret_ends[2])
     return ret_ends[0] < 0 || ret_ends[1] < 0 ? -1 : 0;
 }
 
-int kg_process_start(const char *const *arguments, const char *log_path, struct kg_process *ret_process,
-                     kg_error *ret_error)
+int kg_process_start(const char *const *arguments, const char *setting, const char *log_path,
+                     struct kg_process *ret_process, kg_error *ret_error)
 {
     int job[2] = { -1, -1 }, messages[2] = { -1, -1 };
     pid_t pid = 0;
     if (make_pipe(job) || make_pipe(messages))
         return kg_fail(ret_error, KG_EIO, "cannot make a pipe: %s", strerror(errno));
-    int status = spawn(arguments, log_path, job[0], messages[1], &pid);
+    int status = spawn(arguments, setting, log_path, job[0], messages[1], &pid);
     close(job[0]);
     close(messages[1]);
     if (status) {

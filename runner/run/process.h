@@ -15,9 +15,10 @@ struct kg_process {
     size_t used, room;
 };
 
-/* exec, not fork, of kgate itself: `kgate worker ARGUMENTS…`. stdout and stderr go to log_path, appended. */
-int kg_process_start(const char *const *arguments, const char *log_path, struct kg_process *ret_process,
-                     kg_error *ret_error);
+/* exec, not fork, of kgate itself: `kgate worker ARGUMENTS…`. stdout and stderr go to log_path, appended. `setting`: a
+ * NAME=value of its environment where this process's has no NAME; NULL: none. */
+int kg_process_start(const char *const *arguments, const char *setting, const char *log_path,
+                     struct kg_process *ret_process, kg_error *ret_error);
 
 /* What ends the waiting for a line. */
 struct kg_patience {

@@ -152,6 +152,18 @@ gate run --module "$broken" $one
 expect 'a folder called latest: status' "$status" 0
 expect 'a folder called latest: is left alone' "$(find results/latest* | wc -l)" 1
 
+# ---- OpenMP's threads sleep where nothing is timed, unless the user has it otherwise ----
+
+waits() { # waits ARGUMENT... -- each worker's, as its backend tells the log
+    rm -rf results
+    gate run --module "$modules/compiled.so" "$@"
+    sed -n 's/^threads wait: //p' results/latest/workers.log | paste -s -d ,
+}
+unset OMP_WAIT_POLICY
+expect 'untimed' "$(waits --no-time)" passive
+expect 'as the user wants it' "$(OMP_WAIT_POLICY=active waits --no-time)" active
+expect 'timed in later workers' "$(waits "${hasty[@]}" | cut -d , -f 1-2)" 'passive,as they are'
+
 if [ ${#skips[@]} -gt 0 ] && [ "$failures" = 0 ]; then
     echo "not looked at, as these are not installed: ${skips[*]}"
     exit 77

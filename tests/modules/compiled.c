@@ -14,7 +14,9 @@ static int prepare(const kg_backend *self, const kg_call *call, void **ret_state
     const char *spills = getenv("SPILLS"), *its_code = getenv("CODE");
     void *cached = NULL;
     size_t size = 0;
+    const char *waiting = getenv("OMP_WAIT_POLICY");
     (void)self, (void)ret_error;
+    call->host->log(call->host, "threads wait: %s", waiting ? waiting : "as they are");
     const bool hit = call->host->cache_read_bytes(call->host, "compiled", &cached, &size) == KG_OK &&
                      size == sizeof code && !memcmp(cached, code, size);
     if (!hit) {
