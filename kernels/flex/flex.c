@@ -9,6 +9,7 @@
 #include "flex/modifiers.h"
 
 _Static_assert(offsetof(struct flex, attention) == 0, "what is sdpa_forward's is given the whole");
+_Static_assert(SDPA_TENSORS + FLEX_ARRAYS < KG_MAX_TENSORS, "room for a workspace behind all arrays");
 
 #define FIELD(member, kind, low, high, text)                                                                           \
     {                                                                                                                  \
@@ -63,6 +64,8 @@ static int check(const void *problem, kg_error *ret_error)
     if (p->block_size % FLEX_TILE != 0)
         return kg_fail(ret_error, KG_EINVAL, "block_size is %lld, no multiple of the tile, %d",
                        (long long)p->block_size, FLEX_TILE);
+    if (p->relative && p->attention.H * (2 * p->reach + 1) > INT32_MAX)
+        return kg_fail(ret_error, KG_EINVAL, "the table of biases would have more than 2^31 elements");
     return sdpa_forward.check(&p->attention, ret_error);
 }
 
@@ -172,6 +175,8 @@ struct flex_aux flex_aux_of(const struct flex *p, const kg_tensor *tensors_of_ca
         .reach = (int)p->reach,
         .length = (int)document_length(p),
         .softcap = (float)p->softcap,
+        .softcap_inverse = (float)(1 / p->softcap),
+        .doc_span_inverse = (float)(1 / (double)p->doc_span),
         .document = array_data(p, tensors_of_call, FLEX_DOCUMENT),
         .slopes = array_data(p, tensors_of_call, FLEX_SLOPES),
         .bias = array_data(p, tensors_of_call, FLEX_BIAS),
@@ -198,8 +203,9 @@ struct flex_aux *flex_aux_new(const struct flex *p)
         used += (kg_tensor_bytes(&call[i]) + 63) / 64 * 64;
     }
     struct flex_aux *aux = (struct flex_aux *)(void *)memory;
-    if (!aux || give(p, call, NULL) != KG_OK)
+    if (!aux)
         return NULL;
+    (void)give(p, call, NULL); /* cannot fail */
     *aux = flex_aux_of(p, call);
     return aux;
 }

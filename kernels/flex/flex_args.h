@@ -5,6 +5,8 @@
 #include "flex/flex_aux.h"
 #include "fused/flash_args.h"
 
+#define FLEX_MASK_THREADS 128 /* of a block that makes the block mask */
+
 /* By value. The block mask has `rows` x `columns` blocks for each batch and each of its heads, `mask_heads`: H, or 1
  * where no mask looks at the head. */
 struct flex_args {

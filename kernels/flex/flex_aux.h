@@ -11,7 +11,7 @@ struct flex_aux {
     int doc_span;    /* tokens */
     int reach;       /* distances from -reach to reach have a bias of their own */
     int length;      /* of a batch in `document` */
-    float softcap;
+    float softcap, softcap_inverse, doc_span_inverse;
     const int *document; /* [B, length]: the number of a token's document */
     const float *slopes; /* [H] */
     const float *bias;   /* [H, 2 * reach + 1] */

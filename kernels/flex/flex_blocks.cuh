@@ -16,8 +16,6 @@ __device__ __forceinline__ bool flex_is_seen(int b, int h, int q, int k, const f
     return seen;
 }
 
-#define FLEX_MASK_THREADS 128
-
 /* A block of threads for each (column, row, batch and head): kinds. */
 extern "C" __global__ void __launch_bounds__(FLEX_MASK_THREADS) flex_blocks_kernel(const flex_args args)
 {

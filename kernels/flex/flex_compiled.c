@@ -8,7 +8,7 @@
 #include "op/cuda_timer.h"
 #include "op/sdpa_cuda.h"
 
-/* Rows, threads and shared memory are those of the same tile compiled before, and so is what makes lists. */
+/* Rows, threads and shared memory are those of the same tile compiled before. */
 static int compile(const kg_call *call, enum flex_tile_id tile, struct flex_kernels *ret_kernels, kg_error *ret_error)
 {
     const struct flex *p = call->problem;
@@ -22,10 +22,13 @@ static int compile(const kg_call *call, enum flex_tile_id tile, struct flex_kern
         status = rtc_load(call->host, call->device, &attend.of, &kernels.loaded[0], ret_error);
     if (!status)
         status = rtc_load(call->host, call->device, &blocks.of, &kernels.loaded[1], ret_error);
+    if (!status)
+        status = rtc_other_kernel(&kernels.loaded[1], "flex_lists_kernel", &kernels.lists, ret_error);
     flex_program_done(&attend);
     flex_program_done(&blocks);
     if (status) {
         rtc_unload(&kernels.loaded[0]);
+        rtc_unload(&kernels.loaded[1]);
         return status;
     }
     kernels.attend = kernels.loaded[0].function;
@@ -34,30 +37,34 @@ static int compile(const kg_call *call, enum flex_tile_id tile, struct flex_kern
     return KG_OK;
 }
 
-/* ---- states ------------------------------------------------------------------------------------------------------ */
+/* ---- states -------------------------------------------------------------------------------------------------- */
 
-static int prepare_tile(const kg_backend *self, const kg_call *call, enum flex_tile_id tile, void **ret_state,
-                        kg_identity *ret_identity, kg_error *ret_error)
+/* A state and what it is known by. */
+struct made {
+    void *state;
+    kg_identity identity;
+};
+
+static int make(const kg_backend *self, const kg_call *call, enum flex_tile_id tile, struct made *ret_made,
+                kg_error *ret_error)
 {
     struct flex_kernels kernels;
+    struct made made = { .identity = { .n_compiled = 2 } };
     int status = compile(call, tile, &kernels, ret_error);
     if (status)
         return status;
-    status = flex_cuda_prepare(self, call, &kernels, ret_state, ret_error);
-    if (status) {
-        rtc_unload(&kernels.loaded[0]);
-        rtc_unload(&kernels.loaded[1]);
-        return status;
+    status = flex_cuda_prepare(self, call, &kernels, &made.state, ret_error);
+    for (int i = 0; i < 2; i++) {
+        made.identity.compiled[i] = kernels.loaded[i].compiled;
+        if (status)
+            rtc_unload(&kernels.loaded[i]);
     }
-    ret_identity->n_compiled = 2;
-    for (int i = 0; i < 2; i++)
-        ret_identity->compiled[i] = kernels.loaded[i].compiled;
-    (void)snprintf(ret_identity->pin, sizeof ret_identity->pin, "tile %s", flex_tile_names[tile]);
-    return KG_OK;
+    if (!status)
+        *ret_made = made;
+    return status;
 }
 
-/* ---- the best of the tiles -----------------------------------------------------------------------------------------
- */
+/* ---- the best of the tiles ------------------------------------------------------------------------------------- */
 
 struct timed {
     const kg_backend *self;
@@ -93,30 +100,36 @@ static bool fits(const struct flex *p, enum flex_tile_id tile)
     return p->block_size % flex_static_find(tile, (int)p->attention.D, false).rows == 0;
 }
 
-/* The fastest on the call's tensors; tiles that do not compile or run are out. */
-static enum flex_tile_id fastest(const kg_backend *self, const kg_call *call)
+/* The fastest on the call's tensors; tiles that do not compile or run are out. The reason of the first is told where
+ * none is left. */
+static int make_fastest(const kg_backend *self, const kg_call *call, struct made *ret_made, kg_error *ret_error)
 {
     const struct flex *p = call->problem;
-    enum flex_tile_id best = FLEX_TILE_64;
+    struct made best = { .state = NULL };
     double best_us = INFINITY;
+    int status = KG_OK;
     for (int tile = FLEX_TILE_BY_TABLE + 1; tile < FLEX_TILE_IDS; tile++) {
-        void *state = NULL;
-        kg_identity identity = { 0 };
+        struct made made = { .state = NULL };
         kg_error error = { 0 };
         double us = INFINITY;
         if (!fits(p, (enum flex_tile_id)tile))
             continue;
-        if (prepare_tile(self, call, (enum flex_tile_id)tile, &state, &identity, &error) ||
-            time_tile(self, call, state, &us, &error))
-            call->host->log(call->host, "%s: tile %s left out: %s", p->attention.name, flex_tile_names[tile],
-                            error.text);
-        else
-            call->host->log(call->host, "%s: tile %s takes %.2f us", p->attention.name, flex_tile_names[tile], us);
+        int failed = make(self, call, (enum flex_tile_id)tile, &made, &error);
+        if (!failed)
+            failed = time_tile(self, call, made.state, &us, &error);
+        call->host->log(call->host, "%s: tile %s: %.2f us %s", p->attention.name, flex_tile_names[tile], us,
+                        error.text);
+        if (failed && !status)
+            status = kg_fail(ret_error, failed, "%s", error.text);
+        (void)snprintf(made.identity.pin, sizeof made.identity.pin, "tile %s", flex_tile_names[tile]);
+        struct made *worse = us < best_us ? &best : &made;
+        flex_cuda_release(self, worse->state);
         if (us < best_us)
-            best = (enum flex_tile_id)tile, best_us = us;
-        flex_cuda_release(self, state);
+            best = made, best_us = us;
     }
-    return best;
+    if (best.state)
+        *ret_made = best;
+    return best.state ? KG_OK : status;
 }
 
 /* "tile 64" of an earlier round; FLEX_TILE_BY_TABLE: none of them. */
@@ -133,11 +146,21 @@ static int prepare(const kg_backend *self, const kg_call *call, void **ret_state
 {
     const struct flex *p = call->problem;
     const struct flex_knobs *knobs = call->knobs;
-    enum flex_tile_id tile = flex_tile_of(p, call->device, knobs);
-    if (p->compile_mode == FLEX_COMPILE_MAX_AUTOTUNE && !knobs->tile)
-        tile = pinned(call->pin) != FLEX_TILE_BY_TABLE && fits(p, pinned(call->pin)) ? pinned(call->pin)
-                                                                                     : fastest(self, call);
-    return prepare_tile(self, call, tile, ret_state, ret_identity, ret_error);
+    const bool choose = p->compile_mode == FLEX_COMPILE_MAX_AUTOTUNE && !knobs->tile;
+    const enum flex_tile_id pin = pinned(call->pin);
+    const enum flex_tile_id tile = choose && pin && fits(p, pin) ? pin : flex_tile_of(p, call->device, knobs);
+    struct made made;
+    if (!fits(p, tile))
+        return kg_fail(ret_error, KG_EUNSUPPORTED, "blocks of %lld are no multiple of tile %s",
+                       (long long)p->block_size, flex_tile_names[tile]);
+    int status = choose && !pin ? make_fastest(self, call, &made, ret_error) : make(self, call, tile, &made, ret_error);
+    if (status)
+        return status;
+    if (choose && pin)
+        (void)snprintf(made.identity.pin, sizeof made.identity.pin, "tile %s", flex_tile_names[tile]);
+    *ret_state = made.state;
+    *ret_identity = made.identity;
+    return KG_OK;
 }
 
 static int open_nvrtc(const kg_backend *self, const kg_host *host, const kg_device *device, void **ret_library,

@@ -109,6 +109,10 @@ int flex_cuda_prepare(const kg_backend *self, const kg_call *call, const struct 
     if (flex_aux_of(p, call->tensors).uses & FLEX_MASKS_BY_HEAD)
         state->args.mask_heads = state->args.H;
     state->masks = (unsigned)(p->attention.B * state->args.mask_heads);
+    if (state->masks > 65535) {
+        free(state);
+        return kg_fail(ret_error, KG_EUNSUPPORTED, "more than 65535 block masks: a grid's third dimension");
+    }
     *ret_state = state;
     return KG_OK;
 }
@@ -167,7 +171,7 @@ int flex_cuda_stage(const kg_backend *self, void *opaque, const kg_tensor *tenso
     const struct flex_args args = with_pointers(state, tensors);
     const dim3 blocks = { (unsigned)args.columns, (unsigned)args.rows, state->masks };
     const dim3 rows = { state->masks * (unsigned)args.rows, 1, 1 };
-    int status = launch_one(self, state->kernels.blocks, blocks, 128, 0, args, stream, ret_error);
+    int status = launch_one(self, state->kernels.blocks, blocks, FLEX_MASK_THREADS, 0, args, stream, ret_error);
     if (!status)
         status = launch_one(self, state->kernels.lists, rows, 32, 0, args, stream, ret_error);
     return status;

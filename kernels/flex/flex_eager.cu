@@ -68,8 +68,8 @@ template <typename T> __global__ void __launch_bounds__(THREADS) flex_softmax_ke
     }
     row_sum = reduce<false>(row_sum);
     const float factor = row_sum == 0 ? 0 : 1 / row_sum;
-    for (int k = threadIdx.x; k < args.row.Skv; k += THREADS)
-        put(p + k, scores[k] * factor);
+    for (int k = threadIdx.x; k < args.row.pitch; k += THREADS)
+        put(p + k, k < args.row.Skv ? scores[k] * factor : 0);
 }
 
 extern "C" int flex_softmax_launch(const struct softmax_args *row, const struct flex_aux *aux, int H, float scale,

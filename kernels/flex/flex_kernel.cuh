@@ -73,8 +73,9 @@ __device__ __forceinline__ void flex_hide(float (&s)[TILE::STRIPS][TILE::COLS / 
 
 /* The steps of a row of blocks. `first` is that of the step's keys, -1 after the last. */
 struct flex_walk {
-    const int *next, *end;
-    int first, left; /* of the block: its keys after this step */
+    const int *next;  /* of the list */
+    int entry, count; /* what stood before `next`, read ahead; blocks that are left, with it */
+    int first, left;  /* of the block: its keys after this step */
     bool partial;
 };
 
@@ -86,14 +87,15 @@ __device__ __forceinline__ void flex_advance(flex_walk &walk, int block_size, in
         walk.left -= keys;
         return;
     }
-    if (walk.next == walk.end) {
+    if (walk.count == 0) {
         walk.first = -1;
         return;
     }
-    const int entry = *walk.next++;
-    walk.first = (entry >> 1) * block_size;
-    walk.partial = entry & 1;
+    walk.first = (walk.entry >> 1) * block_size;
+    walk.partial = walk.entry & 1;
     walk.left = block_size - keys;
+    if (--walk.count > 0)
+        walk.entry = *walk.next++;
 }
 
 template <typename TILE>
@@ -103,7 +105,8 @@ __device__ __forceinline__ flex_walk flex_walk_of(const flex_args &args, int b, 
     const int row = of_head * args.rows + block_row / args.block_size;
     flex_walk walk;
     walk.next = args.lists + (int64_t)row * args.columns;
-    walk.end = walk.next + args.counts[row];
+    walk.count = args.counts[row];
+    walk.entry = *walk.next++; /* there is one, meant or not: both loads are under way at once */
     walk.left = 0;
     walk.partial = false;
     flex_advance(walk, args.block_size, TILE::KEYS);
@@ -136,11 +139,11 @@ template <typename T, typename TILE> __device__ __forceinline__ void flex_attend
     int head;
     const int block_row = find_work(args.flash, &head) * TILE::ROWS, warp_row = block_row + warp * TILE::STRIPS * 16;
     const int b = head / args.H, h = head % args.H;
-    flex_walk walk = flex_walk_of<TILE>(args, b, h, block_row);
 
     const int64_t q_offset = (int64_t)head * args.flash.S * TILE::ROW_BYTES;
     const int64_t k_offset = (int64_t)(head / args.flash.group) * args.flash.Skv * TILE::ROW_BYTES;
     copy_rows<TILE, TILE::ROWS>(q_shared, args.flash.q, q_offset, block_row, args.flash.S);
+    flex_walk walk = flex_walk_of<TILE>(args, b, h, block_row);
     if (walk.first >= 0)
         copy_keys<TILE>(stages, args.flash, k_offset, walk.first);
 

@@ -41,8 +41,9 @@ extern "C" int flex_reference_cuda(const void *problem, const kg_device *device,
                                    kg_error *ret_error)
 {
     const struct flex *p = (const struct flex *)problem;
-    return sdpa_reference_run(&flex_attention_op, problem, scores_of(p, tensors), tiles_of(p), device, tensors, stream,
-                              ret_error);
+    const struct sdpa *a = &p->attention;
+    const double flop = 4.0 * (double)(a->B * a->H * a->S * sdpa_kv_length(a) * a->D); /* hidden pairs too */
+    return sdpa_reference_run(a, flop, scores_of(p, tensors), tiles_of(p), device, tensors, stream, ret_error);
 }
 
 extern "C" int flex_error_scale_cuda(const void *problem, const void *arithmetic, const kg_device *device,

@@ -35,23 +35,41 @@ FLEX_FUNCTION int flex_distance(int q, int k)
     return q < k ? k - q : q - k;
 }
 
+/* The same as a number, exact: it converts a tile's rows and columns, not each pair. */
+FLEX_FUNCTION real flex_distance_real(int q, int k)
+{
+    const real difference = (real)q - (real)k;
+    return difference < 0 ? -difference : difference;
+}
+
+/* FLEX_OVER(x, softcap): x over a number of `aux` that has its inverse there. */
+
 #if defined(__CUDACC__) && !defined(FLEX_DOUBLE)
-/* e^x to 2^-21 of it, 0 for x below -87. */
-FLEX_FUNCTION real flex_exp(real x)
+#define FLEX_OVER(x, number) ((x)*aux->number##_inverse)
+
+FLEX_FUNCTION real flex_power_of_two(real x)
 {
     real power;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x * 1.44269504f));
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
     return power;
 }
 
-/* To 2^-21; x may be infinite. */
+/* To 2^-21 of it, 0 for x below -87. */
+FLEX_FUNCTION real flex_exp(real x)
+{
+    return flex_power_of_two(x * 1.44269504f);
+}
+
+/* 1 - 2 / (e^2x + 1), to 2^-21; x may be infinite. */
 FLEX_FUNCTION real flex_tanh(real x)
 {
     real reciprocal;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(reciprocal) : "f"(flex_exp(2 * x) + 1));
-    return 1 - 2 * reciprocal;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(reciprocal) : "f"(flex_power_of_two(x * 2.88539008f) + 1));
+    return fmaf(-2, reciprocal, 1);
 }
 #elif defined(FLEX_DOUBLE)
+#define FLEX_OVER(x, number) ((x) / aux->number)
+
 FLEX_FUNCTION real flex_exp(real x)
 {
     return exp(x);
@@ -62,6 +80,8 @@ FLEX_FUNCTION real flex_tanh(real x)
     return tanh(x);
 }
 #else
+#define FLEX_OVER(x, number) ((x) / (real)aux->number)
+
 FLEX_FUNCTION real flex_exp(real x)
 {
     return expf(x);

@@ -5,6 +5,6 @@ extern "C" int sdpa_reference_cuda(const void *problem, const kg_device *device,
                                    kg_error *ret_error)
 {
     const struct sdpa *sdpa = (const struct sdpa *)problem;
-    return sdpa_reference_run(&sdpa_forward, problem, sdpa_plain_scores(), sdpa_tiles_of(sdpa), device, tensors, stream,
+    return sdpa_reference_run(sdpa, sdpa_flops(sdpa), sdpa_plain_scores(), sdpa_tiles_of(sdpa), device, tensors, stream,
                               ret_error);
 }

@@ -108,13 +108,12 @@ static cudaError_t sdpa_reference_launch(const reference_args<SCORES> &args, int
 
 /* Devices that cut double precision to 1/32 or 1/64 get the reference only where it takes about 5 s at most: at half of
  * their peak, 128 fused multiply-adds a clock and multiprocessor in single precision. */
-static int check_rate(const kg_op *op, const void *problem, const kg_device *device, kg_error *ret_error)
+static int check_rate(double flop, const kg_device *device, kg_error *ret_error)
 {
     if (device->fp64_ratio <= 4)
         return KG_OK;
     double clock_hz = device->clock_mhz_max > 0 ? device->clock_mhz_max * 1e6 : 1.5e9;
     double flop_per_s = 256.0 * device->units * clock_hz / device->fp64_ratio;
-    double flop = op->flops(problem);
     if (!(flop <= 5 * 0.5 * flop_per_s))
         return kg_fail(ret_error, KG_EUNSUPPORTED,
                        "reference needs %.1f TFLOP in double precision, which is cut to 1/%d here", flop / 1e12,
@@ -122,19 +121,18 @@ static int check_rate(const kg_op *op, const void *problem, const kg_device *dev
     return KG_OK;
 }
 
-/* `problem` is the op's, which begins with a struct sdpa. */
+/* `flop`: of the pairs that are walked over. */
 template <typename SCORES>
-static int sdpa_reference_run(const kg_op *op, const void *problem, const SCORES &scores, const sdpa_tiles &of,
+static int sdpa_reference_run(const struct sdpa *sdpa, double flop, const SCORES &scores, const sdpa_tiles &of,
                               const kg_device *device, const kg_tensor *tensors, void *stream, kg_error *ret_error)
 {
-    const struct sdpa *sdpa = (const struct sdpa *)problem;
     if (sdpa->D > 256)
         return kg_fail(ret_error, KG_EUNSUPPORTED, "reference on the GPU is for D up to 256, here %lld",
                        (long long)sdpa->D);
     int64_t tiles = (sdpa->S + ROWS - 1) / ROWS, blocks = sdpa->B * sdpa->H * tiles;
     if (sdpa->S > INT32_MAX / 2 || sdpa_kv_length(sdpa) > INT32_MAX / 2 || blocks > INT32_MAX)
         return kg_fail(ret_error, KG_EUNSUPPORTED, "reference on the GPU is for fewer than 2^31 tiles of 64 rows");
-    int status = check_rate(op, problem, device, ret_error);
+    int status = check_rate(flop, device, ret_error);
     if (status != KG_OK)
         return status;
 

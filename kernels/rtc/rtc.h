@@ -43,6 +43,9 @@ struct rtc_kernel {
 /* Compiled, and loaded on the device. KG_EDEVICE: it does not load, nor does what is compiled anew. */
 int rtc_load(const kg_host *host, const kg_device *device, const struct rtc_program *program,
              struct rtc_kernel *ret_kernel, kg_error *ret_error);
+/* Another kernel of a loaded program, for cudaLaunchKernel. */
+int rtc_other_kernel(const struct rtc_kernel *kernel, const char *name, const void **ret_function, kg_error *ret_error);
+
 void rtc_unload(struct rtc_kernel *kernel); /* accepts one that was not loaded: all 0 */
 
 #endif

@@ -52,6 +52,18 @@ int rtc_load(const kg_host *host, const kg_device *device, const struct rtc_prog
     return status;
 }
 
+int rtc_other_kernel(const struct rtc_kernel *kernel, const char *name, const void **ret_function, kg_error *ret_error)
+{
+    cudaKernel_t other = NULL;
+    const cudaError_t status = cudaLibraryGetKernel(&other, kernel->library, name);
+    (void)cudaGetLastError();
+    if (status != cudaSuccess)
+        return kg_fail(ret_error, KG_EDEVICE, "no kernel %s beside %s: %s", name, kernel->compiled.name,
+                       cudaGetErrorString(status));
+    *ret_function = (const void *)other;
+    return KG_OK;
+}
+
 void rtc_unload(struct rtc_kernel *kernel)
 {
     if (kernel->library)

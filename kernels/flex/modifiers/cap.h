@@ -6,7 +6,7 @@
 
 FLEX_SCORE(cap)
 {
-    return aux->softcap * flex_tanh(score * (1 / aux->softcap));
+    return aux->softcap * flex_tanh(FLEX_OVER(score, softcap));
 }
 
 #endif

@@ -6,7 +6,7 @@
 
 FLEX_SCORE(decay)
 {
-    return score + flex_exp(-(real)flex_distance(q, k) * (1 / (real)aux->doc_span));
+    return score + flex_exp(-FLEX_OVER(flex_distance_real(q, k), doc_span));
 }
 
 #endif
