@@ -27,7 +27,8 @@ jobs=("right $kgate run --no-time --output $work/right"
     "repeat $here/repeat.sh $kgate $modules/repeats_cuda.so"
     "fp8 $here/fp8.sh $kgate $modules/broken_fp8.so"
     "device $bundle/tests/cuda/test_device_cuda"
-    "reference $bundle/tests/cuda/test_reference $attention")
+    "reference $bundle/tests/cuda/test_reference $attention"
+    "rtc $bundle/tests/cuda/test_rtc /usr/local/cuda/lib64")
 [ -z "$slower" ] || jobs=("pair $here/pair.sh $kgate $attention $(realpath "$slower") 10" "${jobs[@]}")
 
 work_on() { # GPU [OPTION...]

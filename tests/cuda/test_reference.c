@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "flex/flex.h"
 #include "measure/fixture.h"
 #include "plan/module.h"
 #include "op/sdpa_fp8.h"
@@ -175,6 +176,28 @@ static const struct sdpa coded[] = {
 static const struct sdpa_fp8 fp8 = { { "fp8", .B = 2, .H = 4, .Hkv = 2, .S = 77, .Skv = 90, .D = 128, .causal = true },
                                      .o_scale = 128 };
 
+#define FLEX(label, causal_mask, ...)                                                                                  \
+    {                                                                                                                  \
+        .attention = { label,                                                                                          \
+                       .B = 2,                                                                                         \
+                       .H = 4,                                                                                         \
+                       .Hkv = 2,                                                                                       \
+                       .S = 150,                                                                                       \
+                       .Skv = 200,                                                                                     \
+                       .D = 64,                                                                                        \
+                       .dtype = KG_BF16,                                                                               \
+                       .causal = causal_mask,                                                                          \
+                       .bottom_right = causal_mask },                                                                  \
+        .softcap = 3, .window = 40, .prefix_keys = 70, .doc_span = 50, .reach = 30, .block_size = 64, __VA_ARGS__      \
+    }
+static const struct flex flexes[] = {
+    FLEX("cap", false, .cap = true),
+    FLEX("alibi", true, .alibi = true),
+    FLEX("relative", false, .relative = true, .prefix = true),
+    FLEX("decay_document", false, .decay = true, .document = true),
+    FLEX("cap_sliding", true, .cap = true, .sliding = true),
+};
+
 int main(int argc, char *argv[])
 {
     struct kg_loaded module;
@@ -196,6 +219,8 @@ int main(int argc, char *argv[])
         compare_devices(cpu, cuda, kg_module_suite(module.root, "fp8_sdpa_e4m3"), &coded[i], "cpu_stage_c_e4m3");
     }
     compare_devices(cpu, cuda, kg_module_suite(module.root, "fp8_cudnn"), &fp8, "cpu_fp8");
+    for (size_t i = 0; i < sizeof flexes / sizeof *flexes; i++)
+        compare_devices(cpu, cuda, kg_module_suite(module.root, "flex_parity"), &flexes[i], NULL);
     time_long(cuda, suite);
     refuse_slow(&cuda->device, suite);
     cuda->ops->close(cuda);
