@@ -43,7 +43,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 # The backends that are made of a source, and the cheap cases to run before all others.
 SOURCES = {
-    "kernels/cpu/cpu_flash.c": ("cpu_flash", ["sdpa_parity"]),
+    "kernels/cpu/cpu_flash.c": ("cpu_flash,cpu_flex", ["sdpa_parity", "flex_parity"]),
     "kernels/flex/cpu_flex.c": ("cpu_flex", ["flex_parity"]),
     "kernels/flex/flex_kernel.cuh": ("flex_static", ["flex_parity"]),
     "kernels/fused/flash.cu": ("flash", ["sdpa_parity"]),
