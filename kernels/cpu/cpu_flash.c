@@ -126,16 +126,15 @@ static void softmax_row(const struct scratch *s, int64_t i, float *p, int64_t vi
 #pragma omp simd reduction(max : row_max)
     for (int64_t j = 0; j < visible; j++)
         row_max = p[j] > row_max ? p[j] : row_max;
-    while (row_max == -INFINITY && visible > 0 && p[visible - 1] == -INFINITY)
-        visible--;
+    const float base = row_max == -INFINITY ? 0 : row_max; /* a row that has seen no key */
 #pragma omp simd reduction(+ : tile_sum)
     for (int64_t j = 0; j < visible; j++) {
-        p[j] = p[j] == -INFINITY ? 0 : power_of_two(p[j] - row_max);
+        p[j] = p[j] == -INFINITY ? 0 : power_of_two(p[j] - base);
         tile_sum += p[j];
     }
     for (int64_t j = visible; j < n; j++)
         p[j] = 0;
-    s->rescale[i] = visible > 0 ? exp2f(s->row_max[i] - row_max) : 1;
+    s->rescale[i] = visible > 0 ? exp2f(s->row_max[i] - base) : 1;
     s->row_sum[i] = s->row_sum[i] * s->rescale[i] + tile_sum;
     s->row_max[i] = row_max;
 }
@@ -276,7 +275,6 @@ int cpu_flash_prepare(const kg_backend *self, const kg_call *call, void **ret_st
     if (!state)
         return kg_fail(ret_error, KG_ENOMEM, "no memory for the state of %s", self->name);
     state->problem = *(const struct sdpa *)call->problem;
-    state->problem.causal &= !self->data;
     state->knobs = *(const struct cpu_flash_knobs *)call->knobs;
     state->rows = round_up(state->knobs.tile_q, MICRO_ROWS);
     state->columns = round_up(state->knobs.tile_k, MICRO_COLUMNS);

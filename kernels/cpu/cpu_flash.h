@@ -14,7 +14,7 @@ struct cpu_flash_tile {
     int64_t head, i0, j0, n_queries, n_keys;
 };
 
-/* `data` of such a backend. Its problem begins with a struct sdpa, whose mask is not read. */
+/* `data` of such a backend. Its problem begins with a struct sdpa, whose mask holds too. */
 struct cpu_flash_scores {
     int (*open)(const kg_call *call, void **ret_of, kg_error *ret_error);
     void (*close)(void *of);
