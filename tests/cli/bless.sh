@@ -132,7 +132,7 @@ stuff() { # adds goldens of cases that no table has
     jq -c '.cases[0]' "$1" >one.json
     {
         sed -n '1,/^"cases"/p' "$1"
-        for ((i = 0; i < 400; i++)); do
+        for ((i = 0; i < 800; i++)); do
             sed "s|\"key\":\"[^\"]*\"|\"key\":\"gone/r$((1000 + i))/good\"|; s|\$|,|" one.json
         done
         sed '1,/^"cases"/d' "$1"
@@ -140,11 +140,11 @@ stuff() { # adds goldens of cases that no table has
     mv stuffed.json "$1"
 }
 stuff "$file"
-expect 'many goldens' "$(jq '.cases | length' "$file")" 402
+expect 'many goldens' "$(jq '.cases | length' "$file")" 802
 before=$(sum goldens)
 (
     trap '' XFSZ # a write past the limit fails, as on a full disk, and does not kill
-    ulimit -f 50
+    ulimit -f 100
     gate run "${hastily[@]}" speed --bless --reason 'on a full disk' --allow-dirty
     expect 'a full disk: status' "$status" 2
     expect 'a full disk: lines on stderr' "$(wc -l <err)" 1
@@ -159,7 +159,7 @@ expect 'a full disk: goldens' "$(sum goldens)" "$before"
 whole() {
     local count
     count=$(jq -r '.cases | length' "$file" 2>&1) || true
-    [ "$count" = 402 ] || expect "$1: goldens" "$count" 402
+    [ "$count" = 802 ] || expect "$1: goldens" "$count" 802
     gate doctor --module "$broken" --expectations goldens
     [ "$status" = 0 ] || expect "$1: status of what reads it" "$status" 0
 }
@@ -204,5 +204,5 @@ for backend in good knobbed; do
     expect "two at once: $backend" \
         "$(jq -r ".provenances[.cases[] | select(.key == \"speed/plain/$backend\") | .provenance].reason" "$file")" "by $backend"
 done
-expect 'two at once: nothing is lost' "$(jq '.cases | length' "$file")" 402
+expect 'two at once: nothing is lost' "$(jq '.cases | length' "$file")" 802
 finish
