@@ -105,12 +105,12 @@ static int copy_baseline(struct kg_session *s, kg_error *ret_error)
 
 /* ---- plan ---- */
 
-static bool plan_has(const struct kg_plan *plan, enum kg_device_kind kind)
+static size_t count_kind(const struct kg_plan *plan, enum kg_device_kind kind)
 {
+    size_t count = 0;
     for (size_t i = 0; i < plan->count; i++)
-        if (plan->cases[i].kind == kind)
-            return true;
-    return false;
+        count += plan->cases[i].kind == kind;
+    return count;
 }
 
 static int plan_once(struct kg_session *s, const struct kg_selection *selection, kg_error *ret_error)
@@ -122,28 +122,30 @@ static int plan_once(struct kg_session *s, const struct kg_selection *selection,
     return kg_pairs_make(s->baseline.root, s->module.root, selection, &s->plan, &s->pairs, ret_error);
 }
 
+/* The device is chosen by all that is selected, and all of its kind is numbered before a shard is cut: else a shard of
+ * CPU cases alone would be cut from another plan than the shards beside it, and cases would be in none. */
 static int make_plan(struct kg_session *s, kg_error *ret_error)
 {
-    struct kg_selection selection = s->options->selection;
-    selection.every_regime = s->options->bless;
+    struct kg_selection selection = s->options->selection, whole = selection;
     enum kg_device_kind kind = 0;
     int index = 0;
+    selection.every_regime = whole.every_regime = s->options->bless;
+    whole.shard = whole.n_shards = 0;
     int status = kg_device_choice_parse(s->options->device, &kind, &index, ret_error);
     if (!status)
-        status = plan_once(s, &selection, ret_error);
+        status = plan_once(s, &whole, ret_error);
     if (!status)
-        status = kg_device_choose(s, plan_has(&s->plan, KG_CUDA), ret_error);
+        status = kg_device_choose(s, count_kind(&s->plan, KG_CUDA) > 0, ret_error);
     if (!status)
         status = kg_device_check_required(s, ret_error);
     if (status)
         return status;
-    size_t all = s->plan.count;
-    if (!kind && *s->no_cuda)
-        return KG_OK; /* CUDA cases are there to be skipped */
-    selection.kind = s->device.kind;
-    status = plan_once(s, &selection, ret_error);
-    s->n_other_kind = status ? 0 : all - s->plan.count;
-    return status;
+    const bool both = !kind && *s->no_cuda; /* CUDA cases are there to be skipped */
+    if (!both) {
+        selection.kind = s->device.kind;
+        s->n_other_kind = s->plan.count - count_kind(&s->plan, selection.kind);
+    }
+    return plan_once(s, &selection, ret_error);
 }
 
 /* ---- the whole ---- */

@@ -88,6 +88,18 @@ for count in 2 3 7; do
     expect "$count shards split no shape" "$(cat 'split')" ''
     rm shapes*
 done
+# A shard of rows for the CPU alone chooses no other device than the whole run, whose rows for the GPU are numbered too.
+on=(--module "$broken" elsewhere 'output/*/good' 'speed/*/s0/good' --no-time --format json)
+gate run "${on[@]}"
+results '.results[].id' | sort >all
+for count in 2 3 4; do
+    : >parts
+    for ((shard = 1; shard <= count; shard++)); do
+        gate run "${on[@]}" --shard "$shard/$count"
+        [ "$status" = 2 ] || results '.results[].id' >>parts # empty, where a GPU leaves few
+    done
+    expect "$count shards run what a whole run does, each once" "$(sort parts | cmp - all && echo yes)" yes
+done
 gate run --module "$broken" 'output/*/good' --shard 2/2 --format json
 expect 'a shard runs' "$(results '[.results[].id] | join(" ")')" output/faint/s0/good
 gate run --module "$broken" output/plain/s0/good --shard 2/2
