@@ -1,5 +1,7 @@
 /* pattern.c -- shell globs over case ids. */
+#include <ctype.h>
 #include <fnmatch.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "plan/module.h"
@@ -74,6 +76,29 @@ bool kg_selection_wants_regime(const struct kg_selection *selection, const kg_re
     return selection->n_regimes == 0;
 }
 
+/* Of a key, `suite/shape/backend`, with this seed. */
+static bool covers_seed(const struct kg_selection *selection, const char *key, uint64_t seed)
+{
+    char id[KG_ID_SIZE];
+    const char *last = strrchr(key, '/');
+    snprintf(id, sizeof id, "%.*s/s%llu/%s", (int)(last - key), key, (unsigned long long)seed, last + 1);
+    return (!selection->n_patterns || any_matches(selection->patterns, selection->n_patterns, id)) &&
+           !any_matches(selection->excludes, selection->n_excludes, id);
+}
+
+/* The seeds of a suite that is gone are not known: small ones are tried, and those that patterns name. */
+static bool covers_some_seed(const struct kg_selection *selection, const char *key)
+{
+    for (uint64_t seed = 0; seed < 100; seed++)
+        if (covers_seed(selection, key, seed))
+            return true;
+    for (size_t i = 0; i < selection->n_patterns; i++)
+        for (const char *c = strstr(selection->patterns[i], "/s"); c; c = strstr(c + 1, "/s"))
+            if (isdigit((unsigned char)c[2]) && covers_seed(selection, key, strtoull(c + 2, NULL, 10)))
+                return true;
+    return false;
+}
+
 bool kg_selection_covers_key(const struct kg_module *module, const struct kg_selection *selection, const char *key)
 {
     char suite_name[KG_ID_SIZE];
@@ -87,16 +112,11 @@ bool kg_selection_covers_key(const struct kg_module *module, const struct kg_sel
     if (!named || !kg_selection_wants_regime(selection, NULL))
         return false;
     const kg_suite *suite = kg_module_suite(module, suite_name);
-    const uint64_t zero = 0;
-    kg_seeds seeds = suite ? suite->seeds : (kg_seeds){ &zero, 1 };
-    if (selection->n_seeds)
-        seeds = (kg_seeds){ selection->seeds, selection->n_seeds };
-    for (size_t i = 0; i < seeds.count; i++) {
-        char id[KG_ID_SIZE];
-        snprintf(id, sizeof id, "%.*s/s%llu/%s", (int)(last - key), key, (unsigned long long)seeds.items[i], last + 1);
-        if ((!selection->n_patterns || any_matches(selection->patterns, selection->n_patterns, id)) &&
-            !any_matches(selection->excludes, selection->n_excludes, id))
+    if (!suite && !selection->n_seeds)
+        return covers_some_seed(selection, key);
+    const kg_seeds seeds = selection->n_seeds ? (kg_seeds){ selection->seeds, selection->n_seeds } : suite->seeds;
+    for (size_t i = 0; i < seeds.count; i++)
+        if (covers_seed(selection, key, seeds.items[i]))
             return true;
-    }
     return false;
 }

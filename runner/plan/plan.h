@@ -80,7 +80,7 @@ bool kg_pattern_matches(const char *pattern, const char *id);
 int kg_pattern_check(const char *pattern, kg_error *ret_error);
 
 /* Would the selection have chosen this golden's key, had its case been in the table? Keys of swept rows ('@') are
- * never expected back. */
+ * never expected back. A suite that is gone had whatever seed it takes, of those that were asked for. */
 bool kg_selection_covers_key(const struct kg_module *module, const struct kg_selection *selection, const char *key);
 
 /* Is the regime asked for? NULL: normal inputs. */

@@ -56,6 +56,10 @@ expect 'row gone, another backend: no result' "$(verdict speed/vanished/good)" '
 keyed vanished/plain/good
 gate run "${on[@]}" --format json --exclude 'process/*' --exclude 'expected/*' --no-time
 expect 'suite gone' "$(verdict vanished/plain/good)" LOST
+gate run "${on[@]:0:2}" --expectations goldens --format json 'output/*' '*/s1/*' --exclude 'process/*' --no-time
+expect 'suite gone, another seed than 0' "$(verdict vanished/plain/good)" LOST
+gate run "${on[@]:0:2}" --expectations goldens --format json speed --exclude '*/s0/*' --no-time
+expect 'suite gone, not selected' "$(verdict vanished/plain/good)" ''
 keyed speed/plain/vanished
 gate run "${on[@]}" speed --format json
 expect 'backend gone' "$(verdict speed/plain/vanished)" LOST

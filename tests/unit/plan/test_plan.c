@@ -609,6 +609,11 @@ static void keys_that_a_selection_covers(void **state)
     assert_false(covers(SELECTION(PATTERNS("main/*/s8/fast")), "main/gone/fast"));
     assert_true(covers(SELECTION(PATTERNS("main/*/s8/fast"), SEEDS(8)), "main/gone/fast"));
     assert_true(covers(SELECTION(PATTERNS("gone/*/s0/fast")), "gone/row/fast"));
+    assert_true(covers(SELECTION(PATTERNS("*/s1/*")), "gone/row/fast")); /* of which no table says the seeds */
+    assert_true(covers(SELECTION(PATTERNS("gone/*/s2024")), "gone/row/fast"));
+    assert_true(covers(SELECTION(EXCLUDES("*/s0/*", "*/s1/*")), "gone/row/fast"));
+    assert_false(covers(SELECTION(EXCLUDES("*/s*/*")), "gone/row/fast"));
+    assert_false(covers(SELECTION(PATTERNS("*/s1/*"), SEEDS(0)), "gone/row/fast"));
     assert_false(covers(SELECTION(EXCLUDES("*/fast")), "main/gone/fast"));
     assert_true(covers(SELECTION(EXCLUDES("*/s0/*")), "main/gone/fast"));
     assert_false(covers(SELECTION(EXCLUDES("*/s0/*", "*/s7/*")), "main/gone/fast"));
