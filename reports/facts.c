@@ -107,8 +107,9 @@ bool kg_fact_fine(const struct kg_run *run, const struct kg_result *result)
     case KG_UNSURE:
     case KG_UNGATED:
         return run->allow_undecided && !result->stopped;
+    case KG_LOST:
     case KG_WEAK:
-        return run->allow_weak;
+        return run->allow_all;
     default:
         return false;
     }

@@ -25,8 +25,8 @@ const char *kg_fact_judge(const struct kg_result *result);    /* raw, ratio, aga
 bool kg_fact_timed(const struct kg_result *result);
 /* It was timed, and is not wrong, broken or impossible: its time can be set against another's. */
 bool kg_fact_usable(const struct kg_result *result);
-/* The case is in order as far as this run is asked. LOST is not, even where undecided cases are allowed, and neither is
- * what a stopped run did not reach. */
+/* The case is in order as far as this run is asked: the exit status asks it too. What a stopped run did not reach is
+ * not, whatever is allowed. */
 bool kg_fact_fine(const struct kg_run *run, const struct kg_result *result);
 
 /* Of a judged result: "+4.1%" and "±0.2"; one digit more where the threshold is below 1%. */

@@ -37,10 +37,10 @@ struct kg_run {
     size_t n_results;
     size_t counts[KG_VERDICTS];
     int status;
-    bool allow_weak; /* --allow-undecided, but not its =new, which is of goldens */
-    bool allow_undecided;
-    bool bless;   /* asked for: the old goldens' verdicts on time decide nothing */
-    bool blessed; /* a bless wrote goldens */
+    bool allow_all;       /* --allow-undecided, but not its =new, which is of goldens: LOST and WEAK too */
+    bool allow_undecided; /* UNSURE and UNGATED */
+    bool bless;           /* asked for: the old goldens' verdicts on time decide nothing */
+    bool blessed;         /* a bless wrote goldens */
     size_t bless_counts[KG_BLESS_OUTCOMES];
     char partial[64]; /* why the run ended before it was through: "interrupted", "timeout of 60 s"; "" : it is whole */
 };

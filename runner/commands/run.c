@@ -6,29 +6,28 @@
 
 #include "run/bless.h"
 #include "run/process.h"
+#include "reports/facts.h"
 #include "reports/terminal.h"
 #include "run/rounds.h"
 #include "judge/verdict.h"
 
 /* ---- the status ---- */
 
-/* A bless renews what the old goldens judged, so they do not decide it: it is through when nothing was left out. */
-static int bless_status(const struct kg_run *run)
+static bool all_fine(const struct kg_run *run)
 {
-    const bool lost = run->counts[KG_LOST] > run->bless_counts[KG_PRUNED];
-    if (*run->partial || lost || run->bless_counts[KG_NOT_BLESSED])
-        return 4;
-    return run->counts[KG_SKIP] == run->n_results ? 77 : 0;
+    for (size_t i = 0; i < run->n_results; i++)
+        if (!kg_fact_fine(run, &run->results[i]))
+            return false;
+    return !*run->partial;
 }
 
-/* What was not reached keeps a partial run from being a success, whatever it is allowed. */
+/* What is undecided is what the reports say of each case. A bless renews what the old goldens called slow. */
 static int status_of(const struct kg_run *run)
 {
-    if (run->bless && !kg_verdicts_are_wrong(run->counts))
-        return bless_status(run);
-    const bool allowed = run->allow_undecided && (run->allow_weak || !run->counts[KG_WEAK]);
-    int status = kg_verdict_status(run->counts, allowed && !*run->partial);
-    return *run->partial && (status == 0 || status == 77) ? 4 : status;
+    int status = kg_verdict_status(run->counts, true);
+    if (run->bless && status == 3)
+        status = 0;
+    return (status == 0 || status == 77) && !all_fine(run) ? 4 : status;
 }
 
 static void count(struct kg_session *s)

@@ -190,7 +190,7 @@ static void describe_run(struct kg_session *s)
     run->device = s->device;
     run->timed = !s->options->no_time;
     run->bless = s->options->bless;
-    run->allow_weak = s->options->allow_undecided;
+    run->allow_all = s->options->allow_undecided;
     run->allow_undecided = s->options->allow_undecided || (s->options->allow_undecided_new && !s->goldens.exists);
     run->shuffle_seed = s->options->shuffle_seed_given ? s->options->shuffle_seed : (uint64_t)time(NULL);
 }

@@ -84,6 +84,12 @@ pull dropped
 expect 'dropped: status' "$status" 4
 said 'dropped' $other LOST 'the baseline has this case, the candidate does not'
 said 'dropped: what is left' $plain PASS
+gate run --format tap --module "$modules/pull_dropped.so" --against "$base" --no-time --allow-undecided --junit junit.xml
+expect 'dropped, allowed as undecided: status' "$status" 0
+expect 'dropped, allowed as undecided: TAP says so' "$(grep -c '^not ok' out || true)" 0
+expect_in 'dropped, allowed as undecided: TAP says what it is' out '#   verdict: LOST'
+expect 'dropped, allowed as undecided: JUnit says so' "$(grep -c '<error \|<failure ' junit.xml || true)" 0
+expect_in 'dropped, allowed as undecided: JUnit says what it is' junit.xml 'name="verdict" value="LOST"'
 quickly dropped --allow-removed
 expect 'dropped, allowed: status' "$status" 0
 said 'dropped, allowed' $other SKIP '(--allow-removed)'

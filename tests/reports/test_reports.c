@@ -201,7 +201,7 @@ static void test_frozen(const struct kg_run *run, const char *folder, bool updat
     };
     for (size_t i = 0; i < COUNT(files); i++) {
         struct kg_run as = *run;
-        as.allow_undecided = as.allow_weak = files[i].allow_undecided;
+        as.allow_undecided = as.allow_all = files[i].allow_undecided;
         check_frozen(&as, folder, files[i].name, files[i].report, update);
     }
 }
