@@ -51,7 +51,9 @@ void kg_schedule_correctness(const struct kg_session *s, struct kg_job_case *roo
         struct kg_job_case *one = &room[job->n_cases++];
         *one = job_case(s, i);
         one->check = true;
+        one->check_baseline = s->baseline.root && !r->is_new && !r->of.regime && !kg_result_is_timed(r);
         snprintf(one->pin, sizeof one->pin, "%s", golden_pin(s, r));
+        snprintf(one->baseline_pin, sizeof one->baseline_pin, "%s", s->baseline.root ? one->pin : "");
     }
 }
 

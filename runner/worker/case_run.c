@@ -324,7 +324,9 @@ static void judge_kernel(struct kg_worker *w, const struct kg_job_case *one)
     if (!status && right && one->check && w->job->repeat)
         status = repeat(w, one, &arms.prepared[KG_ARM_CASE], digest, &right, &error);
     if (!status && right && !one->time) {
-        status = inspect(w, &arms, &error);
+        status = kg_check_baseline(w, &arms, &error);
+        if (!status)
+            status = inspect(w, &arms, &error);
         if (!status)
             tell_ready(w, &arms);
     }

@@ -69,12 +69,11 @@ static int call_new(struct kg_worker *w, struct kg_arms *arms, kg_error *error)
     return KG_OK;
 }
 
-/* The baseline is beside the case where that is timed. */
 int kg_prepare_both(struct kg_worker *w, struct kg_arms *arms, kg_error *ret_error)
 {
     const struct kg_job_case *one = arms->one;
     int status = KG_OK;
-    const int builds = arms->baseline && one->time ? 2 : 1;
+    const int builds = arms->baseline && (one->time || one->check_baseline) ? 2 : 1;
     for (int i = 0; i < builds && !status; i++) {
         if (builds == 2 && (i == 0) == baseline_first(w, one)) {
             status = prepare_baseline(w, arms, ret_error);
@@ -120,6 +119,23 @@ int kg_launch_both(struct kg_worker *w, struct kg_arms *arms, kg_error *ret_erro
         status = status == KG_EUNSUPPORTED ? call_new(w, arms, ret_error) : status;
     }
     return status;
+}
+
+int kg_check_baseline(struct kg_worker *w, struct kg_arms *arms, kg_error *ret_error)
+{
+    struct kg_comparison comparison;
+    if (!arms->one->check_baseline || !arms->prepared[KG_ARM_BASELINE].backend)
+        return KG_OK;
+    int status = kg_buffers_poison(&w->fixture.buffers, ret_error);
+    if (!status)
+        status = launch_arm(w, arms, KG_ARM_BASELINE, ret_error);
+    if (!status)
+        status = kg_fixture_compare(&w->fixture, &w->fixture.buffers, &comparison, ret_error);
+    if (!status && !kg_fixture_accepts(&w->fixture, &comparison))
+        status = kg_fail(ret_error, KG_EINVAL, "its output is wrong by its own gates: max |err| %.3g, %llu unwritten",
+                         comparison.max_abs, (unsigned long long)comparison.unwritten);
+    kg_phase_begin(w, arms->one, KG_CORRECTNESS);
+    return kg_blame_baseline(w, status, ret_error);
 }
 
 /* It was launched before: a refusal now is a failure. */

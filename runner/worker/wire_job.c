@@ -46,6 +46,7 @@ static cJSON *case_to_json(const struct kg_job_case *one)
     cJSON_AddStringToObject(o, "case_backend", one->of.backend->name);
     cJSON_AddBoolToObject(o, "check", one->check);
     cJSON_AddBoolToObject(o, "time", one->time);
+    cJSON_AddBoolToObject(o, "check_baseline", one->check_baseline);
     cJSON_AddBoolToObject(o, "strength_only", one->strength_only);
     cJSON_AddStringToObject(o, "digest", digest);
     cJSON_AddStringToObject(o, "backend", one->backend);
@@ -241,6 +242,7 @@ static int resolve_case(struct kg_job *job, const cJSON *o, const struct kg_modu
     *one = (struct kg_job_case){ .index = (size_t)number_of(o, "index"),
                                  .check = is_true(o, "check"),
                                  .time = is_true(o, "time"),
+                                 .check_baseline = is_true(o, "check_baseline"),
                                  .strength_only = is_true(o, "strength_only"),
                                  .digest = strtoull(text_of(o, "digest"), NULL, 10),
                                  .is_new = is_true(o, "is_new"),

@@ -67,6 +67,12 @@ gate run --format json --module "$base" --against "$modules/pull_excused.so" pul
 expect 'wrong baseline, said to fail: status' "$status" 1
 said 'wrong baseline, said to fail' $plain ERROR 'the baseline: its output is wrong by its own gates'
 
+for name in loose excused; do
+    gate run --format json --module "$base" --against "$modules/pull_$name.so" pull/plain/s1 --no-time
+    expect "wrong baseline, $name, not timed: status" "$status" $([ $name = loose ] && echo 0 || echo 1)
+done
+said 'wrong baseline, not timed' pull/plain/s1/kernel ERROR 'the baseline: its output is wrong by its own gates: max |err| 0.0'
+
 # ---- knobs are set in both builds, where they have them ----
 
 decide $plain --module "$modules/pull_knobbed.so" --against "$modules/pull_knobbed.so" pull/plain --knob extra_pct=30

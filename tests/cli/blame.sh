@@ -59,6 +59,14 @@ at_fault overruns base 'the baseline: wrote outside y: 0 bytes changed before it
 at_fault spoils base 'the baseline: wrote into its inputs'
 at_fault workspace base 'the baseline: wrote outside the workspace: 0 bytes changed before it, 1 after it'
 at_fault once base 'the baseline: takes no problem any more'
+for name in unprepared_crashes crashes overruns fails; do
+    against $name base --no-time
+    expect "$name, not timed: status" "$status" 1
+    for row in one two; do
+        expect "$name, $row, not timed" "$(verdict order/$row/s0/kernel)" ERROR
+        expect "$name, $row, not timed: whose" "$(reason order/$row/s0/kernel | grep -c 'the baseline' || true)" 1
+    done
+done
 at_fault late_fails base 'the baseline: the launch was refused late'
 at_fault late_refuses base 'the baseline: takes no problem any more'
 # Once only, on the sets that both use: whose it was is not known, and excuses nobody.
