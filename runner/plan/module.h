@@ -28,6 +28,10 @@ const kg_backend *kg_suite_anchor(const kg_suite *suite, enum kg_device_kind kin
  * KG_EUNSUPPORTED: of an ABI that cannot be read. */
 int kg_module_lay_out(const struct kg_module *own, const struct kg_module **ret_module, kg_error *ret_error);
 
+/* A copy of the module, until exit, whose suites are judged by the baseline's gates and expected failures where the
+ * baseline has them: a new row or backend brings none of its own. */
+int kg_module_hold_to(const struct kg_module *baseline, const struct kg_module **module, kg_error *ret_error);
+
 /* What the backend's functions are given: its module's own struct, which a copy stands for. */
 static inline const kg_backend *kg_backend_own(const kg_backend *backend)
 {

@@ -1,5 +1,6 @@
-/* module_layout.c -- a module's tables in the layout of this kgate.h: those that were built against an older one are
- * copied, once. Another struct that stands in a table gets its size in the root and its line here. */
+/* module_layout.c -- copies of a module's tables: in the layout of this kgate.h, where they were built against an older
+ * one, and judged as a baseline's. Another struct that stands in a table gets its size in the root and its line here.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,5 +134,27 @@ int kg_module_lay_out(const struct kg_module *own, const struct kg_module **ret_
     if (l.failed)
         return kg_fail(ret_error, KG_ENOMEM, "out of memory for a module's tables");
     *ret_module = module;
+    return KG_OK;
+}
+
+int kg_module_hold_to(const struct kg_module *baseline, const struct kg_module **module, kg_error *ret_error)
+{
+    const struct kg_module *own = *module;
+    struct layout l = { .own = own };
+    struct kg_module *copy = lay_out(&l, own, 1, sizeof *copy, sizeof *copy);
+    const kg_suite **suites = lay_out(&l, own->suites, own->n_suites, sizeof *suites, sizeof *suites);
+    for (size_t i = 0; suites && i < own->n_suites; i++) {
+        const kg_suite *judge = kg_module_suite(baseline, suites[i]->name);
+        kg_suite *held = judge ? lay_out(&l, suites[i], 1, sizeof *held, sizeof *held) : NULL;
+        if (!held)
+            continue;
+        held->gates = judge->gates;
+        held->xfails = judge->xfails;
+        suites[i] = held;
+    }
+    if (l.failed)
+        return kg_fail(ret_error, KG_ENOMEM, "out of memory for a module's tables");
+    copy->suites = suites;
+    *module = copy;
     return KG_OK;
 }

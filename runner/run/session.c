@@ -86,7 +86,9 @@ static int open_baseline(struct kg_session *s, kg_error *ret_error)
     int status = kg_module_open(s->options->against, &s->baseline, &cause);
     if (status == KG_EUNSUPPORTED)
         return kg_fail(ret_error, status, "--against %.400s, or judge by goldens: run without --against", cause.text);
-    return status ? kg_fail(ret_error, status, "--against: %.480s", cause.text) : KG_OK;
+    if (status)
+        return kg_fail(ret_error, status, "--against: %.480s", cause.text);
+    return kg_module_hold_to(s->baseline.root, &s->module.root, ret_error);
 }
 
 /* Of one file a worker would get one instance, and judge it against itself. */

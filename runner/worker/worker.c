@@ -23,6 +23,8 @@ static int open_all(struct kg_worker *w, struct kg_wire_job *wire, kg_error *ret
         status = kg_module_open(wire->job.module, &w->module, ret_error);
     if (!status && *wire->job.baseline)
         status = kg_module_open(wire->job.baseline, &w->baseline, ret_error);
+    if (!status && w->baseline.root)
+        status = kg_module_hold_to(w->baseline.root, &w->module.root, ret_error);
     if (!status)
         status = kg_wire_resolve_job(wire, w->module.root, w->baseline.root, ret_error);
     if (!status)

@@ -148,6 +148,15 @@ expect 'new backend, wrong: status' "$status" 1
 said 'new backend, wrong' pull/plain/s0/faulty FAIL
 said 'new backend, wrong: the one beside it' $plain PASS
 
+quickly forgiven
+expect 'new backend, wrong and said to fail: status' "$status" 1
+said 'new backend, wrong and said to fail' pull/plain/s0/faulty FAIL 'max_abs 0.05 over 0.02'
+gate run --format json --module "$modules/pull_forgiven.so" --no-time
+expect 'new backend, wrong and said to fail, by its own table: status' "$status" 0
+quickly widened --allow-removed
+expect 'changed row, wrong under wider gates: status' "$status" 1
+said 'changed row, wrong under wider gates' $other FAIL 'max_abs 0.05 over 0.02'
+
 # ---- goldens do not judge here, but are read ----
 
 mkdir goldens
