@@ -69,7 +69,7 @@ said 'wrong baseline, said to fail' $plain ERROR 'the baseline: its output is wr
 
 for name in loose excused; do
     gate run --format json --module "$base" --against "$modules/pull_$name.so" pull/plain/s1 --no-time
-    expect "wrong baseline, $name, not timed: status" "$status" $([ $name = loose ] && echo 0 || echo 1)
+    expect "wrong baseline, $name, not timed: status" "$status" "$([ $name = loose ] && echo 0 || echo 1)"
 done
 said 'wrong baseline, not timed' pull/plain/s1/kernel ERROR 'the baseline: its output is wrong by its own gates: max |err| 0.0'
 

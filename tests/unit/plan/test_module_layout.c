@@ -169,6 +169,23 @@ static void the_same_layout_is_used_in_place(void **state)
     assert_ptr_equal(kg_backend_own(&here), &here);
 }
 
+static void a_known_suite_is_held_to_the_baselines_gates(void **state)
+{
+    static const kg_suite old = { .name = "a", .gates = { .rel_l2 = 3 } };
+    static const kg_suite loose = { .name = "a", .op = &op, .gates = { .rel_l2 = 9 }, .xfails = KG_LIST(xfails) };
+    static const kg_suite fresh = { .name = "b", .gates = { .rel_l2 = 9 }, .xfails = KG_LIST(xfails) };
+    static const kg_suite *const old_suites[] = { &old }, *const suites[] = { &fresh, &loose };
+    static const struct kg_module baseline = { KG_MODULE_SIZES, .suites = old_suites, .n_suites = 1 };
+    static const struct kg_module candidate = { KG_MODULE_SIZES, .suites = suites, .n_suites = 2 };
+    const struct kg_module *held = &candidate;
+    (void)state;
+    assert_int_equal(kg_module_hold_to(&baseline, &held, NULL), KG_OK);
+    assert_ptr_equal(held->suites[0], &fresh); /* the baseline says nothing of it */
+    assert_true(held->suites[1]->gates.rel_l2 == 3 && held->suites[1]->xfails.count == 0);
+    assert_ptr_equal(held->suites[1]->op, &op);
+    assert_true(loose.gates.rel_l2 == 9);
+}
+
 static void refused(struct kg_module module, const char *why)
 {
     const struct kg_module *none = NULL;
@@ -199,6 +216,7 @@ int main(void)
         cmocka_unit_test_teardown(what_is_shared_stays_so, drop_pieces),
         cmocka_unit_test_teardown(a_root_that_ends_earlier, drop_pieces),
         cmocka_unit_test(the_same_layout_is_used_in_place),
+        cmocka_unit_test(a_known_suite_is_held_to_the_baselines_gates),
         cmocka_unit_test(other_numbers_and_larger_structs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
