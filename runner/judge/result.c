@@ -71,6 +71,9 @@ const char *kg_phase_name(enum kg_phase phase)
         [KG_REFERENCE] = "the reference",
         [KG_REPEATING] = "the repeated launches",
         [KG_TIMING] = "timing",
+        [KG_BASELINE_RELEASE] = "the baseline's release",
+        [KG_RELEASE] = "release",
+        [KG_CLOSE] = "close",
         [KG_DONE] = "end",
     };
     return names[phase];

@@ -41,6 +41,9 @@ enum kg_phase {
     KG_REFERENCE, /* --against: the baseline's */
     KG_REPEATING,
     KG_TIMING,
+    KG_BASELINE_RELEASE,
+    KG_RELEASE,
+    KG_CLOSE, /* the worker closes what its cases opened: its last case answers for it */
     KG_DONE
 };
 

@@ -21,7 +21,7 @@ struct dispatch {
 /* A reference is the baseline's where there is one. */
 static bool is_of_baseline(const struct dispatch *p, const struct kg_job_case *one, enum kg_phase phase)
 {
-    return phase == KG_BASELINE_PREPARE || phase == KG_BASELINE_LAUNCH ||
+    return phase == KG_BASELINE_PREPARE || phase == KG_BASELINE_LAUNCH || phase == KG_BASELINE_RELEASE ||
            (phase == KG_REFERENCE && *p->job->baseline && !one->is_new);
 }
 

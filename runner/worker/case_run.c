@@ -281,6 +281,25 @@ static int time_case(struct kg_worker *w, struct kg_arms *arms, uint64_t digest,
 
 /* ---- the case ---- */
 
+/* Cleaning up in one may hang. */
+static void leave_lost_context(struct kg_worker *w, const struct kg_job_case *one, int status)
+{
+    if (status != KG_EDEVICE || w->context->device.kind != KG_CUDA)
+        return;
+    kg_phase_end(w, one);
+    _exit(0);
+}
+
+/* Memory that a kernel spoilt often shows only here. */
+static void release(struct kg_worker *w, struct kg_arms *arms)
+{
+    if (arms->prepared[KG_ARM_BASELINE].backend)
+        kg_phase_begin(w, arms->one, KG_BASELINE_RELEASE);
+    kg_arms_drop(arms, KG_ARM_BASELINE);
+    kg_phase_begin(w, arms->one, KG_RELEASE);
+    kg_arms_done(arms);
+}
+
 /* No kernel runs but the reference. */
 static void judge_gates(struct kg_worker *w, const struct kg_job_case *one)
 {
@@ -296,9 +315,7 @@ static void judge_gates(struct kg_worker *w, const struct kg_job_case *one)
         status = tell_strength(w, one, &error);
     if (status)
         kg_wire_note(w->out, status == KG_EUNSUPPORTED ? KG_MESSAGE_SKIP : KG_MESSAGE_BROKEN, one->index, error.text);
-    kg_phase_end(w, one);
-    if (status == KG_EDEVICE && w->context->device.kind == KG_CUDA)
-        _exit(0); /* cleaning up in a lost context may hang */
+    leave_lost_context(w, one, status);
 }
 
 static void judge_kernel(struct kg_worker *w, const struct kg_job_case *one)
@@ -336,10 +353,8 @@ static void judge_kernel(struct kg_worker *w, const struct kg_job_case *one)
         status = kg_find_fault(w, &arms, status, &type, &error);
         kg_wire_note(w->out, type, one->index, error.text);
     }
-    kg_phase_end(w, one);
-    if (status == KG_EDEVICE && w->context->device.kind == KG_CUDA)
-        _exit(0); /* cleaning up in a lost context may hang */
-    kg_arms_done(&arms);
+    leave_lost_context(w, one, status);
+    release(w, &arms);
     if (status == KG_EDEVICE) { /* what it wrote where it should not must not be blamed on the next */
         kg_fixture_done(&w->fixture);
         kg_fixture_done(&w->other);

@@ -69,13 +69,14 @@ void kg_phase_part(void *worker, const char *what)
 
 void kg_phase_begin(struct kg_worker *w, const struct kg_job_case *one, enum kg_phase phase)
 {
-    const bool whole = phase == KG_PREPARE || phase == KG_CORRECTNESS || phase == KG_TIMING;
+    const bool after = phase >= KG_BASELINE_RELEASE; /* which has no range */
+    const bool whole = phase == KG_PREPARE || phase == KG_CORRECTNESS || phase == KG_TIMING || after;
     end_told(w);
-    w->running = one;
+    w->running = after ? NULL : one;
     kg_wire_begin(w->out, one->index, phase);
     change(&w->part, whole ? KG_NOT_RUN : phase, &one->of);
     if (whole)
-        change(&w->phase, phase, &one->of);
+        change(&w->phase, after ? KG_NOT_RUN : phase, &one->of);
 }
 
 void kg_phase_end(struct kg_worker *w, const struct kg_job_case *one)

@@ -32,6 +32,21 @@ static int open_all(struct kg_worker *w, struct kg_wire_job *wire, kg_error *ret
     return status;
 }
 
+static void run_cases(struct kg_worker *w)
+{
+    for (size_t i = 0; i < w->job->n_cases; i++) {
+        const struct kg_job_case *one = &w->job->cases[i];
+        kg_run_case(w, one);
+        if (i + 1 == w->job->n_cases) { /* the last answers for what all of them opened */
+            kg_phase_begin(w, one, KG_CLOSE);
+            kg_fixture_done(&w->fixture);
+            kg_fixture_done(&w->other);
+            kg_host_done(&w->host);
+        }
+        kg_phase_end(w, one);
+    }
+}
+
 int kg_worker_run(void)
 {
     struct kg_worker w = { .out = fdopen(KG_WORKER_MESSAGES, "w") };
@@ -53,12 +68,8 @@ int kg_worker_run(void)
     w.host.cache = wire.job.cache;
     w.host.part = kg_phase_part;
     w.host.argument = &w;
-    for (size_t i = 0; i < wire.job.n_cases; i++)
-        kg_run_case(&w, &wire.job.cases[i]);
+    run_cases(&w);
     kg_wire_bye(w.out);
-    kg_fixture_done(&w.fixture);
-    kg_fixture_done(&w.other);
-    kg_host_done(&w.host);
     w.context->ops->close(w.context);
     kg_wire_job_done(&wire);
     fclose(w.out);

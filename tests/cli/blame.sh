@@ -58,6 +58,7 @@ at_fault crashes_next base "$died the baseline's launch"
 at_fault overruns base 'the baseline: wrote outside y: 0 bytes changed before it, 4 after it'
 at_fault spoils base 'the baseline: wrote into its inputs'
 at_fault workspace base 'the baseline: wrote outside the workspace: 0 bytes changed before it, 1 after it'
+at_fault unreleased base "$died the baseline's release"
 at_fault once base 'the baseline: takes no problem any more'
 for name in unprepared_crashes crashes overruns fails; do
     against $name base --no-time
@@ -88,6 +89,7 @@ reference unreferenced 77 SKIP 'no reference for this'
 
 at_fault base overruns 'wrote outside y: 0 bytes changed before it, 4 after it'
 at_fault base spoils 'wrote into its inputs'
+at_fault base unreleased "$died release"
 at_fault base late_fails 'the launch was refused late'
 at_fault base late_overruns 'one of the two builds: wrote outside y: 0 bytes changed before it, 4 after it'
 

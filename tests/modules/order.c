@@ -30,6 +30,7 @@
 #define ORDER_LATE_REFUSES 17
 #define ORDER_LATE_OVERRUNS 18 /* and does not do it again */
 #define ORDER_LATE_SPOILS 19
+#define ORDER_UNRELEASED 20 /* crashes when it is released */
 
 #ifndef ORDER
 #error "ORDER is one of the names above"
@@ -151,6 +152,8 @@ static int launch(const kg_backend *self, void *state, const kg_tensor *tensors,
 
 static void release(const kg_backend *self, void *state)
 {
+    if (ORDER == ORDER_UNRELEASED)
+        raise(SIGSEGV);
     (void)self;
     free(state);
 }

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# rude.sh -- kernels that are right and misbehave otherwise: when they are released or closed, by children, by what they
+# write where. They are made of rude.c.
+set -eu -o pipefail
+. "$(dirname "$0")/lib.sh"
+
+rude() { # rude PATTERN... -- with little patience
+    gate run --format json --module "$modules/rude.so" --case-timeout 3 "$@"
+}
+caught() { # caught ID REASON -- ERROR, status 1
+    expect "$1" "$status $(verdict "$1")" '1 ERROR'
+    case $(reason "$1") in
+    *"$2"*) echo "ok: $1 says '$2'" ;;
+    *) expect "$1: its reason" "$(reason "$1")" "$2" ;;
+    esac
+}
+
+# ---- after the output was right ----
+
+rude 'release_of/*'
+caught release_of/plain/s0/crashes 'the worker died: signal 11 (Segmentation fault) during release'
+caught release_of/plain/s0/exits 'the worker died: exited with status 0 during release'
+caught release_of/plain/s0/hangs 'hangs: no progress in 3 s during release'
+expect 'release: the case beside them' "$(verdict release_of/plain/s0/good)" PASS
+
+rude close_of/plain/s0/crashes
+caught close_of/plain/s0/crashes 'the worker died: signal 11 (Segmentation fault) during close'
+rude close_of/plain/s0/exits
+caught close_of/plain/s0/exits 'the worker died: exited with status 0 during close'
+rude close_of/plain/s0/hangs
+caught close_of/plain/s0/hangs 'hangs: no progress in 3 s during close'
+for seed in 1 2 3 4; do # whoever is last
+    rude close_of/plain/s0/good close_of/plain/s0/exits --shuffle="$seed"
+    expect "close, order $seed" "$status $(results '[.results[].verdict] | sort | join(" ")')" '1 ERROR PASS'
+done
+finish
