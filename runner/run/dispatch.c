@@ -93,8 +93,6 @@ static void listen(struct dispatch *p, struct kg_process *process, char *ret_how
         take(p, line, length);
     p->timed_out = got == KG_READ_TIMEOUT;
     p->interrupted = got == KG_READ_STOPPED;
-    if (p->timed_out || p->interrupted || p->stop)
-        kg_process_kill(process);
     kg_process_finish(process, ret_how, size);
     if (got == KG_READ_END && !p->bye) /* what stopped the run may have ended a worker that had only begun, too */
         p->interrupted = kg_patience_over(&patience);
@@ -198,8 +196,6 @@ int kg_dispatch_probe(enum kg_device_kind kind, int work, kg_device *ret_devices
     enum kg_read got = kg_process_read_line(&process, &patience, &line, &length);
     if (got == KG_READ_LINE)
         status = kg_wire_read_devices(line, length, ret_devices, ret_healths, max, ret_count, ret_error);
-    else
-        kg_process_kill(&process);
     kg_process_finish(&process, how, sizeof how);
     if (got != KG_READ_LINE)
         status = kg_fail(ret_error, KG_EUNSUPPORTED, "no %s device: the probe %s", kind == KG_CUDA ? "CUDA" : "CPU",

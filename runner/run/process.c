@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -15,7 +16,9 @@
 #include "worker/worker.h"
 
 #define MAX_ARGUMENTS 8
-#define LOOK_S 0.1 /* how often a waiting parent looks whether it was told to stop */
+#define LOOK_S 0.1  /* how often a waiting parent looks whether it was told to stop, or the worker has ended */
+#define END_S 0.001 /* the same once the pipe is closed, which is the last that most workers do */
+#define MOST_BYTES (64u << 20) /* of a line: more is no message */
 
 extern char **environ;
 
@@ -52,6 +55,7 @@ static int spawn(const char *const *arguments, const char *setting, const char *
 {
     const char *argv[MAX_ARGUMENTS + 3] = { "kgate", "worker" };
     posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
     const char **environment = environment_with(setting);
     if (!environment)
         return ENOMEM;
@@ -64,8 +68,12 @@ static int spawn(const char *const *arguments, const char *setting, const char *
     posix_spawn_file_actions_adddup2(&actions, 1, 2);
     posix_spawn_file_actions_adddup2(&actions, job, KG_WORKER_JOB);
     posix_spawn_file_actions_adddup2(&actions, messages, KG_WORKER_MESSAGES);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setpgroup(&attributes, 0);
     int status =
-        posix_spawn(ret_pid, "/proc/self/exe", &actions, NULL, (char *const *)argv, (char *const *)environment);
+        posix_spawn(ret_pid, "/proc/self/exe", &actions, &attributes, (char *const *)argv, (char *const *)environment);
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     free(environment);
     return status;
@@ -130,12 +138,26 @@ static bool make_room(struct kg_process *p)
     if (p->room - p->used >= 65536)
         return true;
     size_t wanted = 2 * p->room + 131072;
-    char *grown = realloc(p->line, wanted);
+    char *grown = p->room < MOST_BYTES ? realloc(p->line, wanted) : NULL;
     if (!grown)
         return false;
     p->line = grown;
     p->room = wanted;
     return true;
+}
+
+/* It stays a zombie, whose number nobody else gets. */
+static bool has_ended(const struct kg_process *p)
+{
+    siginfo_t info = { 0 };
+    return waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid;
+}
+
+/* Waits until there is something to read; false: a while has passed without. */
+static bool wait_readable(const struct kg_process *p, double seconds)
+{
+    struct pollfd one = { .fd = p->closed ? -1 : p->messages, .events = POLLIN };
+    return poll(&one, 1, (int)ceil(seconds * 1000)) > 0;
 }
 
 enum kg_read kg_process_read_line(struct kg_process *p, const struct kg_patience *patience, const char **ret_line,
@@ -144,6 +166,7 @@ enum kg_read kg_process_read_line(struct kg_process *p, const struct kg_patience
     const double end_s = kg_process_now_s() + patience->timeout_s;
     drop_line(p);
     size_t scanned = 0;
+    bool ended = false;
     while (!take_line(p, scanned, ret_line, ret_length)) {
         scanned = p->used;
         if (kg_patience_over(patience))
@@ -154,22 +177,17 @@ enum kg_read kg_process_read_line(struct kg_process *p, const struct kg_patience
         if (left_s <= 0)
             return KG_READ_TIMEOUT;
         /* A signal between the look at `stop` and the wait would go unseen for long: the wait is short. */
-        struct pollfd poll_one = { .fd = p->messages, .events = POLLIN };
-        int ready = poll(&poll_one, 1, (int)((left_s < LOOK_S ? left_s : LOOK_S) * 1000) + 1);
-        if (ready == 0 || (ready < 0 && errno == EINTR))
+        if (!wait_readable(p, ended ? 0 : fmin(left_s, p->closed ? END_S : LOOK_S))) {
+            if (ended)
+                return KG_READ_END;
+            ended = has_ended(p);
             continue;
+        }
         ssize_t got = read(p->messages, p->line + p->used, p->room - p->used);
-        if (got <= 0)
-            return KG_READ_END;
-        p->used += (size_t)got;
+        p->closed = got <= 0;
+        p->used += got > 0 ? (size_t)got : 0;
     }
     return KG_READ_LINE;
-}
-
-void kg_process_kill(struct kg_process *process)
-{
-    if (process->pid > 0)
-        kill(process->pid, SIGKILL);
 }
 
 void kg_process_finish(struct kg_process *process, char *ret_how, size_t size)
@@ -179,6 +197,8 @@ void kg_process_finish(struct kg_process *process, char *ret_how, size_t size)
         close(process->job);
     close(process->messages);
     free(process->line);
+    kill(process->pid, SIGKILL); /* it may have left its group */
+    kill(-process->pid, SIGKILL);
     while (waitpid(process->pid, &status, 0) < 0 && errno == EINTR) {
     }
     if (WIFSIGNALED(status))

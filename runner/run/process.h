@@ -11,12 +11,13 @@ struct kg_process {
     pid_t pid;
     int job;      /* write end; -1 once closed */
     int messages; /* read end */
+    bool closed;  /* the worker's end of it is */
     char *line;   /* partial line read so far */
     size_t used, room;
 };
 
-/* exec, not fork, of kgate itself: `kgate worker ARGUMENTS…`. stdout and stderr go to log_path, appended. `setting`: a
- * NAME=value of its environment where this process's has no NAME; NULL: none. */
+/* exec, not fork, of kgate itself, in a process group of its own: `kgate worker ARGUMENTS…`. stdout and stderr go to
+ * log_path, appended. `setting`: a NAME=value of its environment where this process's has no NAME; NULL: none. */
 int kg_process_start(const char *const *arguments, const char *setting, const char *log_path,
                      struct kg_process *ret_process, kg_error *ret_error);
 
@@ -30,16 +31,15 @@ struct kg_patience {
 enum kg_read { KG_READ_LINE, KG_READ_END, KG_READ_TIMEOUT, KG_READ_STOPPED };
 
 /* The next line, without its newline and terminated by a zero; valid until the next call. A line that has arrived
- * whole is given even when it is time to stop. */
+ * whole is given even when it is time to stop. KG_READ_END: the worker has ended, whoever else holds the pipe. */
 enum kg_read kg_process_read_line(struct kg_process *process, const struct kg_patience *patience, const char **ret_line,
                                   size_t *ret_length);
 
 double kg_process_now_s(void);                             /* CLOCK_MONOTONIC */
 bool kg_patience_over(const struct kg_patience *patience); /* its deadline has passed, or it was told to stop */
 
-void kg_process_kill(struct kg_process *process);
-
-/* Waits, frees, and says in words how it ended: "exited with status 3", "signal 11 (Segmentation fault)". */
+/* Kills what is left of the worker and of its group, frees, and says in words how the worker ended: "exited with status
+ * 3", "signal 11 (Segmentation fault)". */
 void kg_process_finish(struct kg_process *process, char *ret_how, size_t size);
 
 #endif

@@ -2,6 +2,7 @@
  * context may be lost, and the parent starts another. */
 #include "worker/worker.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,7 @@ int kg_worker_run(void)
     struct kg_wire_job wire = { 0 };
     kg_error error = { 0 };
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    fcntl(KG_WORKER_MESSAGES, F_SETFD, FD_CLOEXEC);
     signal(SIGINT, SIG_IGN); /* the parent decides when a run ends; signals often go to both */
     signal(SIGTERM, SIG_IGN);
     if (!w.out || open_all(&w, &wire, &error)) {

@@ -5,7 +5,7 @@ set -eu -o pipefail
 . "$(dirname "$0")/lib.sh"
 
 rude() { # rude PATTERN... -- with little patience
-    gate run --format json --module "$modules/rude.so" --case-timeout 3 "$@"
+    gate run --format json --module "$modules/rude.so" --case-timeout 3 "$@" # of two, the last holds
 }
 caught() { # caught ID REASON -- ERROR, status 1
     expect "$1" "$status $(verdict "$1")" '1 ERROR'
@@ -33,4 +33,13 @@ for seed in 1 2 3 4; do # whoever is last
     rude close_of/plain/s0/good close_of/plain/s0/exits --shuffle="$seed"
     expect "close, order $seed" "$status $(results '[.results[].verdict] | sort | join(" ")')" '1 ERROR PASS'
 done
+
+# ---- children ----
+
+start=$SECONDS
+rude manner/plain/s0/leaves_a_child manner/plain/s0/good --case-timeout 60
+expect 'a child that holds the pipe' "$status $(results '[.results[].verdict] | unique[]')" '0 PASS'
+[ $((SECONDS - start)) -lt 50 ] || expect 'it is not waited for' $((SECONDS - start)) 'less than 50 s'
+expect 'it was there' "$(wc -l <child)" 1
+expect 'it is gone' "$(workers)" ''
 finish
