@@ -1,8 +1,11 @@
 /* dispatch.c -- feeds a job to workers until every case of it has ended, blaming who was running when one died. */
 #include "run/dispatch.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "run/process.h"
@@ -13,9 +16,10 @@ struct dispatch {
     const struct kg_dispatch_options *options;
     struct kg_result *results;
     size_t n_results;
-    bool *ended;   /* by the job's order */
-    size_t active; /* place in the job of the case at hand; n_cases: none */
-    bool bye, stop, timed_out, interrupted;
+    bool *ended;               /* by the job's order */
+    size_t active;             /* place in the job of the case at hand; n_cases: none */
+    char token[KG_TOKEN_SIZE]; /* of the worker at hand */
+    bool bye, stop, timed_out, interrupted, forged;
 };
 
 /* A reference is the baseline's where there is one. */
@@ -51,27 +55,42 @@ static size_t place_of(const struct dispatch *p, size_t index)
     return place;
 }
 
-static void take(struct dispatch *p, const char *line, size_t length)
+/* A case begins when none is at hand, and all that is said until it ends is of it. */
+static bool is_in_order(const struct dispatch *p, enum kg_message_type type, size_t place)
 {
-    enum kg_message_type type;
-    size_t index = 0;
-    if (kg_wire_apply(line, length, p->results, p->n_results, &type, &index, NULL))
-        return; /* a kernel that writes to descriptor 4 is not listened to */
-    if (type == KG_MESSAGE_BYE) {
-        p->bye = true;
+    const size_t none = p->job->n_cases;
+    if (p->bye || type == KG_MESSAGE_BYE)
+        return !p->bye && p->active == none;
+    if (place == none || p->ended[place])
+        return false;
+    return place == p->active || (p->active == none && type == KG_MESSAGE_BEGIN);
+}
+
+static void apply(struct dispatch *p, const struct kg_message *message, size_t place)
+{
+    p->bye = message->type == KG_MESSAGE_BYE;
+    if (p->bye)
         return;
-    }
-    size_t place = place_of(p, index);
-    if (place == p->job->n_cases)
-        return;
-    if (type == KG_MESSAGE_END) {
+    kg_wire_apply(message, &p->results[message->index]);
+    p->active = place;
+    if (message->type == KG_MESSAGE_END) {
         p->active = p->job->n_cases;
         end_case(p, place);
-    } else {
-        p->active = place;
     }
     if (p->options->progress)
-        p->options->progress(p->options->progress_argument, index, p->results[index].phase);
+        p->options->progress(p->options->progress_argument, message->index, p->results[message->index].phase);
+}
+
+/* After a line that is not the worker's own nothing of it can be believed. */
+static void take(struct dispatch *p, const char *line, size_t length)
+{
+    struct kg_message message = { 0 };
+    p->forged = kg_wire_parse(line, length, p->token, p->n_results, &message, NULL) != KG_OK;
+    const size_t place = p->forged ? 0 : place_of(p, message.index);
+    p->forged = p->forged || !is_in_order(p, message.type, place);
+    if (!p->forged)
+        apply(p, &message, place);
+    cJSON_Delete(message.root);
 }
 
 static struct kg_patience patience_of(const struct dispatch *p)
@@ -89,7 +108,7 @@ static void listen(struct dispatch *p, struct kg_process *process, char *ret_how
     const char *line = NULL;
     size_t length = 0;
     enum kg_read got = KG_READ_LINE;
-    while (!p->stop && (got = kg_process_read_line(process, &patience, &line, &length)) == KG_READ_LINE)
+    while (!p->stop && !p->forged && (got = kg_process_read_line(process, &patience, &line, &length)) == KG_READ_LINE)
         take(p, line, length);
     p->timed_out = got == KG_READ_TIMEOUT;
     p->interrupted = got == KG_READ_STOPPED;
@@ -108,6 +127,13 @@ static const char *setting_of(const struct kg_job *job)
     return timed ? NULL : "OMP_WAIT_POLICY=passive";
 }
 
+static void draw_token(char ret_token[KG_TOKEN_SIZE])
+{
+    uint64_t words[2] = { 0 };
+    (void)!getrandom(words, sizeof words, 0);
+    snprintf(ret_token, KG_TOKEN_SIZE, "%016" PRIx64 "%016" PRIx64, words[0], words[1]);
+}
+
 /* One worker over the cases that have not ended. */
 static int run_worker(struct dispatch *p, kg_error *ret_error)
 {
@@ -123,7 +149,9 @@ static int run_worker(struct dispatch *p, kg_error *ret_error)
         if (!p->ended[i])
             rest.cases[rest.n_cases++] = p->job->cases[i];
     p->active = p->job->n_cases;
-    p->bye = p->timed_out = false;
+    p->bye = p->timed_out = p->forged = false;
+    draw_token(p->token);
+    memcpy(rest.token, p->token, sizeof rest.token);
     int status = kg_process_start(arguments, setting_of(&rest), p->options->log_path, &process, ret_error);
     if (!status) {
         kg_wire_write_job(process.job, &rest, NULL); /* a worker that is gone already shows below */
@@ -132,6 +160,8 @@ static int run_worker(struct dispatch *p, kg_error *ret_error)
         listen(p, &process, how, sizeof how);
         if (p->timed_out)
             snprintf(what, sizeof what, "hangs: no progress in %g s", p->options->timeout_s);
+        else if (p->forged)
+            snprintf(what, sizeof what, "the worker's pipe holds what kgate did not write there");
         else
             snprintf(what, sizeof what, "the worker died: %s", how);
         if (p->active < p->job->n_cases && !p->bye && !p->stop && !p->interrupted)

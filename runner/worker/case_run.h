@@ -21,8 +21,8 @@ struct kg_worker {
     const struct kg_job_case *running; /* NULL: none */
 };
 
-/* Tells what became of it in messages, all but that it has ended, which is the caller's. Ends the process after a device
- * error on a GPU. */
+/* Tells what became of it in messages, all but that it has ended, which is the caller's. Ends the process after a
+ * device error on a GPU. */
 void kg_run_case(struct kg_worker *worker, const struct kg_job_case *one);
 
 /* KG_EDEVICE: something outside the outputs was overwritten. */

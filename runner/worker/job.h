@@ -21,7 +21,10 @@ struct kg_job_case {
     double planted_pct;
 };
 
+#define KG_TOKEN_SIZE 33
+
 struct kg_job {
+    char token[KG_TOKEN_SIZE]; /* before each message of the worker: random, a worker each; "": none */
     char module[4096];
     char baseline[4096]; /* --against: the module that is judged against; "" : none */
     bool anchors;        /* the anchor runs beside a case; never under --against, always in selfcheck */

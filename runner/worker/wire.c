@@ -171,6 +171,13 @@ static const struct kg_record block_record = KG_RECORD(block_members);
 
 /* ---- the worker's side ----------------------------------------------------------------------------------------- */
 
+static char token_here[KG_TOKEN_SIZE];
+
+void kg_wire_sign(const char *token)
+{
+    snprintf(token_here, sizeof token_here, "%s", token);
+}
+
 static cJSON *message(enum kg_message_type type, size_t index)
 {
     cJSON *root = cJSON_CreateObject();
@@ -183,7 +190,7 @@ static void send(FILE *out, cJSON *root)
 {
     char *text = cJSON_PrintUnformatted(root);
     if (text)
-        fprintf(out, "%s\n", text);
+        fprintf(out, "%s%s\n", token_here, text);
     fflush(out);
     free(text);
     cJSON_Delete(root);
@@ -387,8 +394,10 @@ static void apply_block(const cJSON *root, struct kg_result *result)
     block->baseline_samples_us = get_doubles(root, "baseline_us", &block->n_baseline_samples);
 }
 
-static void apply(enum kg_message_type type, const cJSON *root, struct kg_result *result)
+void kg_wire_apply(const struct kg_message *message, struct kg_result *result)
 {
+    const cJSON *root = message->root;
+    const enum kg_message_type type = message->type;
     switch (type) {
     case KG_MESSAGE_BEGIN:
         kg_record_take(&begin_record, root, result);
@@ -426,12 +435,15 @@ static void apply(enum kg_message_type type, const cJSON *root, struct kg_result
     }
 }
 
-int kg_wire_apply(const char *line, size_t length, struct kg_result *results, size_t n_results,
-                  enum kg_message_type *ret_type, size_t *ret_index, kg_error *ret_error)
+int kg_wire_parse(const char *line, size_t length, const char *token, size_t n_results, struct kg_message *ret_message,
+                  kg_error *ret_error)
 {
     cJSON *root = NULL;
     double index = -1;
-    int status = kg_json_parse(line, length, &root, ret_error);
+    const size_t signature = strlen(token);
+    if (length < signature || memcmp(line, token, signature) != 0)
+        return kg_fail(ret_error, KG_EINVAL, "a worker's message is not one of kgate's");
+    int status = kg_json_parse(line + signature, length - signature, &root, ret_error);
     if (status)
         return status;
     const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, "is"));
@@ -439,13 +451,10 @@ int kg_wire_apply(const char *line, size_t length, struct kg_result *results, si
     size_t type = 0, n_types = sizeof type_names / sizeof *type_names;
     while (type < n_types && (!name || strcmp(name, type_names[type])))
         type++;
-    if (type == n_types || !(index >= 0 && index < (double)n_results && index == (double)(size_t)index))
-        status = kg_fail(ret_error, KG_EINVAL, "a worker's message is not one of kgate's");
-    if (!status) {
-        *ret_type = (enum kg_message_type)type;
-        *ret_index = (size_t)index;
-        apply(*ret_type, root, &results[*ret_index]);
+    if (type == n_types || !(index >= 0 && index < (double)n_results && index == (double)(size_t)index)) {
+        cJSON_Delete(root);
+        return kg_fail(ret_error, KG_EINVAL, "a worker's message is not one of kgate's");
     }
-    cJSON_Delete(root);
-    return status;
+    *ret_message = (struct kg_message){ (enum kg_message_type)type, (size_t)index, root };
+    return KG_OK;
 }

@@ -36,11 +36,23 @@ void kg_wire_note(FILE *out, enum kg_message_type type, size_t index, const char
 void kg_wire_end(FILE *out, size_t index);
 void kg_wire_bye(FILE *out);
 
+/* Messages begin with the job's token from now on. */
+void kg_wire_sign(const char *token);
+
 /* ---- parent's side ---- */
 
-/* Parses a line and writes what it says into results[index]. KG_EINVAL: not a message, or of no case here. */
-int kg_wire_apply(const char *line, size_t length, struct kg_result *results, size_t n_results,
-                  enum kg_message_type *ret_type, size_t *ret_index, kg_error *ret_error);
+struct kg_message {
+    enum kg_message_type type;
+    size_t index;
+    cJSON *root; /* cJSON_Delete it */
+};
+
+/* KG_EINVAL: no message that begins with the token, or of no case here. */
+int kg_wire_parse(const char *line, size_t length, const char *token, size_t n_results, struct kg_message *ret_message,
+                  kg_error *ret_error);
+
+/* Writes what it says into its case's result. */
+void kg_wire_apply(const struct kg_message *message, struct kg_result *result);
 int kg_wire_read_devices(const char *line, size_t length, kg_device *ret_devices, struct kg_device_health *ret_healths,
                          int max, int *ret_count, kg_error *ret_error);
 

@@ -64,6 +64,7 @@ static char *job_to_text(const struct kg_job *job)
     char seed[32];
     cJSON *root = cJSON_CreateObject();
     snprintf(seed, sizeof seed, "%" PRIu64, job->order_seed);
+    cJSON_AddStringToObject(root, "token", job->token);
     cJSON_AddStringToObject(root, "module", job->module);
     cJSON_AddStringToObject(root, "baseline", job->baseline);
     cJSON_AddBoolToObject(root, "anchors", job->anchors);
@@ -168,6 +169,7 @@ int kg_wire_read_job(FILE *in, struct kg_wire_job *ret_job, kg_error *ret_error)
                              .round = (int)number_of(w.root, "round"),
                              .repeat = (int)number_of(w.root, "repeat"),
                              .order_seed = strtoull(text_of(w.root, "order_seed"), NULL, 10) };
+    snprintf(w.job.token, sizeof w.job.token, "%s", text_of(w.root, "token"));
     snprintf(w.job.module, sizeof w.job.module, "%s", text_of(w.root, "module"));
     snprintf(w.job.baseline, sizeof w.job.baseline, "%s", text_of(w.root, "baseline"));
     snprintf(w.job.cache, sizeof w.job.cache, "%s", text_of(w.root, "cache"));

@@ -21,6 +21,8 @@ static int open_all(struct kg_worker *w, struct kg_wire_job *wire, kg_error *ret
     int status = kg_wire_read_job(in, wire, ret_error);
     fclose(in);
     if (!status)
+        kg_wire_sign(wire->job.token);
+    if (!status)
         status = kg_module_open(wire->job.module, &w->module, ret_error);
     if (!status && *wire->job.baseline)
         status = kg_module_open(wire->job.baseline, &w->baseline, ret_error);

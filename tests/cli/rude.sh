@@ -34,6 +34,15 @@ for seed in 1 2 3 4; do # whoever is last
     expect "close, order $seed" "$status $(results '[.results[].verdict] | sort | join(" ")')" '1 ERROR PASS'
 done
 
+# ---- what stands in the worker's pipe ----
+
+for flaw in forges scribbles; do
+    rude "manner/plain/s0/$flaw" # alone it is case 0, as which it forges
+    caught "manner/plain/s0/$flaw" "the worker's pipe holds what kgate did not write there during correctness"
+done
+rude manner/plain/s0/scribbles manner/plain/s0/good
+expect 'the case beside it' "$(verdict manner/plain/s0/good)" PASS
+
 # ---- children ----
 
 start=$SECONDS

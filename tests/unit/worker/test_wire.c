@@ -78,14 +78,16 @@ static char *line_written(size_t *ret_length)
 /* Hands the line over; it must be of this type, and of the middle result. */
 static struct kg_result *heard(enum kg_message_type wanted)
 {
-    enum kg_message_type type = KG_MESSAGE_BYE;
-    size_t length = 0, index = 99;
+    struct kg_message message = { 0 };
+    size_t length = 0;
     kg_error error = { 0 };
     char *line = line_written(&length);
-    if (kg_wire_apply(line, length, results, N_RESULTS, &type, &index, &error))
+    if (kg_wire_parse(line, length, "", N_RESULTS, &message, &error))
         fail_msg("%s: %s", line, error.text);
-    assert_int_equal(type, wanted);
-    assert_int_equal(index, 1);
+    assert_int_equal(message.type, wanted);
+    assert_int_equal(message.index, 1);
+    kg_wire_apply(&message, &results[1]);
+    cJSON_Delete(message.root);
     free(line);
     return &results[1];
 }
@@ -489,12 +491,20 @@ static void blocks_past_the_last_are_dropped(void **state)
 static void bye(void **state)
 {
     (void)state;
-    enum kg_message_type type = KG_MESSAGE_END;
-    size_t length = 0, index = 99;
+    static const char *const mine = "0123456789abcdef0123456789abcdef";
+    static const char *const other = "0123456789abcdef0123456789abcdee";
+    struct kg_message message = { 0 };
+    size_t length = 0;
+    kg_wire_sign(mine);
     kg_wire_bye(pipe_file);
+    kg_wire_sign("");
     char *line = line_written(&length);
-    assert_int_equal(kg_wire_apply(line, length, results, N_RESULTS, &type, &index, NULL), KG_OK);
-    assert_int_equal(type, KG_MESSAGE_BYE);
+    assert_int_equal(kg_wire_parse(line, length, other, N_RESULTS, &message, NULL), KG_EINVAL);
+    assert_int_equal(kg_wire_parse(line + 32, length - 32, mine, N_RESULTS, &message, NULL), KG_EINVAL);
+    assert_int_equal(kg_wire_parse(line, 31, mine, N_RESULTS, &message, NULL), KG_EINVAL);
+    assert_int_equal(kg_wire_parse(line, length, mine, N_RESULTS, &message, NULL), KG_OK);
+    assert_int_equal(message.type, KG_MESSAGE_BYE);
+    cJSON_Delete(message.root);
     free(line);
 }
 
@@ -523,17 +533,12 @@ static void garbage_is_not_listened_to(void **state)
         "{\"is\":\"end\",\"case\":1",
         "{\"is\":\"figures\",\"case\":4}",
     };
-    struct kg_result *before = malloc(N_RESULTS * sizeof *before);
-    memcpy(before, results, N_RESULTS * sizeof *before);
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        enum kg_message_type type = KG_MESSAGE_BYE;
-        size_t index = 77;
-        if (kg_wire_apply(lines[i], strlen(lines[i]), results, N_RESULTS, &type, &index, NULL) != KG_EINVAL)
+        struct kg_message message = { .type = KG_MESSAGE_BYE, .index = 77 };
+        if (kg_wire_parse(lines[i], strlen(lines[i]), "", N_RESULTS, &message, NULL) != KG_EINVAL)
             fail_msg("listened to: %s", lines[i]);
-        assert_true(type == KG_MESSAGE_BYE && index == 77);
-        assert_memory_equal(before, results, N_RESULTS * sizeof *before);
+        assert_true(message.type == KG_MESSAGE_BYE && message.index == 77 && !message.root);
     }
-    free(before);
 }
 
 /* ---- the job ----------------------------------------------------------------------------------------------- */
