@@ -256,7 +256,7 @@ void kg_fact_worst(const struct kg_result *result, char *ret_line)
     uint64_t index = result->comparison.worst_index;
     const kg_tensor *output = NULL;
     if (result->of.suite && result->of.problem &&
-        !kg_problem_tensors(result->of.suite->op, result->of.problem, tensors, &count))
+        !kg_problem_tensors(result->of.suite->op, result->of.problem, tensors, &count, NULL))
         output = output_at(tensors, count, &index);
     if (output) {
         int64_t at[KG_MAX_RANK] = { 0 };

@@ -10,8 +10,9 @@
 static int describe(const struct kg_case *of, kg_tensor tensors[KG_MAX_TENSORS], int *ret_count, kg_error *ret_error)
 {
     const kg_op *op = of->suite->op;
-    if (kg_problem_tensors(op, of->problem, tensors, ret_count))
-        return kg_fail(ret_error, KG_EINVAL, "op %s cannot describe its tensors", op->name);
+    int status = kg_problem_tensors(op, of->problem, tensors, ret_count, ret_error);
+    if (status)
+        return status;
     for (int i = 0; i < *ret_count; i++) {
         const kg_tensor *t = &tensors[i];
         if (t->given && (t->role != KG_INPUT || !op->give))

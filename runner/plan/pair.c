@@ -66,8 +66,8 @@ static bool tensors_changed(const struct kg_case *was, const struct kg_case *is,
 {
     kg_tensor before[KG_MAX_TENSORS] = { 0 }, after[KG_MAX_TENSORS] = { 0 };
     int n_before = 0, n_after = 0;
-    int status = kg_problem_tensors(was->suite->op, was->problem, before, &n_before);
-    if (status || kg_problem_tensors(is->suite->op, is->problem, after, &n_after) || n_before != n_after) {
+    int status = kg_problem_tensors(was->suite->op, was->problem, before, &n_before, NULL);
+    if (status || kg_problem_tensors(is->suite->op, is->problem, after, &n_after, NULL) || n_before != n_after) {
         snprintf(ret_change, size, "%d tensors -> %d", n_before, n_after);
         return true;
     }

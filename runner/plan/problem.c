@@ -20,12 +20,38 @@ struct kg_work kg_problem_work(const kg_op *op, const void *problem)
                              .peak_ratio = op->peak_ratio ? op->peak_ratio(problem) : 1 };
 }
 
-int kg_problem_tensors(const kg_op *op, const void *problem, kg_tensor ret_tensors[KG_MAX_TENSORS], int *ret_count)
+/* So that bytes of all tensors can be summed in 64 bits. */
+#define MOST_ELEMENTS (INT64_C(1) << 56)
+
+static int check_tensor(const kg_op *op, const kg_tensor *t, kg_error *ret_error)
+{
+    int64_t room = MOST_ELEMENTS;
+    if (!t->name || (t->role != KG_INPUT && t->role != KG_OUTPUT) || t->rank < 0 || t->rank > KG_MAX_RANK)
+        return kg_fail(ret_error, KG_EINVAL, "op %s: tensor %s has no name, no role, or a rank that is not 0 to %d",
+                       op->name, t->name ? t->name : "?", KG_MAX_RANK);
+    for (int i = 0; i < t->rank; i++) {
+        if (t->dims[i] < 1)
+            return kg_fail(ret_error, KG_EINVAL, "op %s: dimension %d of tensor %s is %lld", op->name, i, t->name,
+                           (long long)t->dims[i]);
+        room /= t->dims[i];
+    }
+    return room ? KG_OK : kg_fail(ret_error, KG_EINVAL, "op %s: tensor %s is too large to count", op->name, t->name);
+}
+
+int kg_problem_tensors(const kg_op *op, const void *problem, kg_tensor ret_tensors[KG_MAX_TENSORS], int *ret_count,
+                       kg_error *ret_error)
 {
     int count = 0;
+    bool output = false;
     int status = op->tensors(problem, ret_tensors, &count);
     *ret_count = count;
-    return status || count < 1 || count > KG_MAX_TENSORS ? KG_EINVAL : KG_OK;
+    if (status || count < 1 || count > KG_MAX_TENSORS)
+        return kg_fail(ret_error, KG_EINVAL, "op %s cannot describe its tensors", op->name);
+    for (int i = 0; i < count && !status; i++) {
+        status = check_tensor(op, &ret_tensors[i], ret_error);
+        output = output || ret_tensors[i].role == KG_OUTPUT;
+    }
+    return status || output ? status : kg_fail(ret_error, KG_EINVAL, "op %s has no output", op->name);
 }
 
 #define NO_FIELDS "-"

@@ -15,8 +15,10 @@ int kg_problem_check(const kg_op *op, const void *problem, kg_error *ret_error);
 
 struct kg_work kg_problem_work(const kg_op *op, const void *problem);
 
-/* KG_EINVAL: the op cannot describe them, or they are none or too many. */
-int kg_problem_tensors(const kg_op *op, const void *problem, kg_tensor ret_tensors[KG_MAX_TENSORS], int *ret_count);
+/* KG_EINVAL: the op cannot describe them, they are too many, none of them is an output, or one has no name, an
+ * impossible rank, a dimension under 1 or more elements than can be counted. */
+int kg_problem_tensors(const kg_op *op, const void *problem, kg_tensor ret_tensors[KG_MAX_TENSORS], int *ret_count,
+                       kg_error *ret_error);
 
 /* A problem as text, "B=1,H=8,…", members at zero left out; "-" where all are. */
 void kg_problem_format(const kg_op *op, const void *problem, char *ret_text, size_t size);

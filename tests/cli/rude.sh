@@ -43,6 +43,19 @@ done
 rude manner/plain/s0/scribbles manner/plain/s0/good
 expect 'the case beside it' "$(verdict manner/plain/s0/good)" PASS
 
+# ---- tensors that cannot be ----
+
+rude 'claim/*'
+expect 'claim/sound' "$(verdict claim/sound/s0/good)" PASS
+caught claim/zero/s0/good 'op claim: dimension 1 of tensor y is 0'
+caught claim/negative/s0/good 'op claim: dimension 1 of tensor y is -64'
+caught claim/overflows/s0/good 'op claim: tensor y is too large to count'
+caught claim/flat/s0/good 'op claim: tensor y has no name, no role, or a rank that is not 0 to 5'
+caught claim/deep/s0/good 'op claim: tensor y has no name, no role, or a rank that is not 0 to 5'
+caught claim/nameless/s0/good 'op claim: tensor ? has no name'
+caught claim/no_output/s0/good 'op claim has no output'
+caught claim/no_tensor/s0/good 'op claim cannot describe its tensors'
+
 # ---- children ----
 
 start=$SECONDS
