@@ -1,5 +1,6 @@
 /* main.c -- picks the command; the only place that prints an error. */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -62,6 +63,7 @@ int main(int argc, char *argv[])
     struct kg_options options = { 0 };
     kg_error error = { 0 };
     open_standard_files();
+    signal(SIGXFSZ, SIG_IGN); /* a file past the limit is an error like a full disk */
     int exit_status = kg_options_parse(argc, argv, &options, &error) ? 2 : run_command(&options, &error);
     /* A worker's is a log of what kernels print. */
     if (!error.code && options.command != KG_COMMAND_WORKER && (fflush(stdout) || ferror(stdout))) {

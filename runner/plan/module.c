@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "plan/module_file.h"
+
 const kg_suite *kg_module_suite(const struct kg_module *module, const char *name)
 {
     for (size_t i = 0; i < module->n_suites; i++)
@@ -111,7 +113,9 @@ int kg_module_open(const char *name, struct kg_loaded *ret_loaded, kg_error *ret
     } else if (!realpath(name, path)) {
         return kg_fail(ret_error, KG_EINVAL, "no module at %s", name);
     }
-    int status = open_root(path, name, &root, ret_error);
+    int status = kg_module_file_check(path, name, ret_error);
+    if (!status)
+        status = open_root(path, name, &root, ret_error);
     if (status)
         return status;
     *ret_loaded = (struct kg_loaded){ .root = root };

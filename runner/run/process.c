@@ -9,6 +9,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,8 +17,9 @@
 #include "worker/worker.h"
 
 #define MAX_ARGUMENTS 8
-#define LOOK_S 0.1  /* how often a waiting parent looks whether it was told to stop, or the worker has ended */
-#define END_S 0.001 /* the same once the pipe is closed, which is the last that most workers do */
+#define LOOK_S 0.1          /* how often a waiting parent looks whether it was told to stop, or the worker has ended */
+#define END_S 0.001         /* the same once the pipe is closed, which is the last that most workers do */
+#define MOST_LOG (16 << 20) /* bytes */
 #define MOST_BYTES (64u << 20) /* of a line: more is no message */
 
 extern char **environ;
@@ -107,7 +109,7 @@ int kg_process_start(const char *const *arguments, const char *setting, const ch
         close(messages[0]);
         return kg_fail(ret_error, KG_EIO, "cannot start a worker: %s", strerror(status));
     }
-    *ret_process = (struct kg_process){ .pid = pid, .job = job[1], .messages = messages[0] };
+    *ret_process = (struct kg_process){ .pid = pid, .job = job[1], .messages = messages[0], .log = log_path };
     return KG_OK;
 }
 
@@ -146,6 +148,20 @@ static bool make_room(struct kg_process *p)
     return true;
 }
 
+/* A kernel that prints without end would fill the disk. */
+static void cut_log(const char *path)
+{
+    static const char note[] = "\nkgate: the rest is cut\n";
+    struct stat about;
+    if (!path || stat(path, &about) || about.st_size <= MOST_LOG + (off_t)sizeof note)
+        return;
+    const int file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    if (file >= 0 && !ftruncate(file, MOST_LOG))
+        (void)!write(file, note, sizeof note - 1);
+    if (file >= 0)
+        close(file);
+}
+
 /* It stays a zombie, whose number nobody else gets. */
 static bool has_ended(const struct kg_process *p)
 {
@@ -169,6 +185,7 @@ enum kg_read kg_process_read_line(struct kg_process *p, const struct kg_patience
     bool ended = false;
     while (!take_line(p, scanned, ret_line, ret_length)) {
         scanned = p->used;
+        cut_log(p->log);
         if (kg_patience_over(patience))
             return KG_READ_STOPPED;
         if (!make_room(p))
@@ -201,6 +218,7 @@ void kg_process_finish(struct kg_process *process, char *ret_how, size_t size)
     kill(-process->pid, SIGKILL);
     while (waitpid(process->pid, &status, 0) < 0 && errno == EINTR) {
     }
+    cut_log(process->log);
     if (WIFSIGNALED(status))
         snprintf(ret_how, size, "signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
     else

@@ -14,10 +14,12 @@ struct kg_process {
     bool closed;  /* the worker's end of it is */
     char *line;   /* partial line read so far */
     size_t used, room;
+    const char *log; /* NULL: none */
 };
 
 /* exec, not fork, of kgate itself, in a process group of its own: `kgate worker ARGUMENTS…`. stdout and stderr go to
- * log_path, appended. `setting`: a NAME=value of its environment where this process's has no NAME; NULL: none. */
+ * log_path, appended, of which the first 16 MiB are kept; it stays the caller's. `setting`: a NAME=value of its
+ * environment where this process's has no NAME; NULL: none. */
 int kg_process_start(const char *const *arguments, const char *setting, const char *log_path,
                      struct kg_process *ret_process, kg_error *ret_error);
 

@@ -19,13 +19,22 @@ expect 'a name that ends in .so is a path: status' "$status" 0
 echo 'not an object file' >text.so
 : >empty.so
 mkdir folder.so
+mkfifo fifo.so
+head -c 8192 here.so >cut.so
 refused 'no module at ./missing.so' run --module ./missing.so
 refused 'no module at missing.so' run --module missing.so
 refused 'no module nosuch beside kgate' run --module nosuch
 refused 'no module  beside kgate' run --module ''
 refused 'not a module: ' run --module ./text.so
 refused 'not a module: ' run --module ./empty.so
-refused 'not a module: ' run --module ./folder.so
+refused 'not a module: ./folder.so is not a regular file' run --module ./folder.so
+refused 'not a module: ./fifo.so is not a regular file' run --module ./fifo.so
+refused 'not a module: ./cut.so is cut' run --module ./cut.so
+for part in {1..39}; do # of fortieths; at the end are names and what debuggers read, which may be missing
+    head -c $(($(wc -c <here.so) * part / 40)) here.so >part.so
+    gate list --module ./part.so
+    [ "$status" = 2 ] || [ "$status" = 0 ] || expect "cut after $part of 40 parts: status" "$status" 2
+done
 refused 'not a module: ' run --module "$kgate"
 refused 'has no symbol kg_module' run --module "$(ldd "$kgate" | awk '/libcjson/ { print $3 }')"
 refused 'no module at ./missing.so' doctor --module ./missing.so

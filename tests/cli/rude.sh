@@ -56,6 +56,22 @@ caught claim/nameless/s0/good 'op claim: tensor ? has no name'
 caught claim/no_output/s0/good 'op claim has no output'
 caught claim/no_tensor/s0/good 'op claim cannot describe its tensors'
 
+# ---- files without end ----
+
+rude manner/plain/s0/prints
+expect 'prints 60 MB' "$status $(verdict manner/plain/s0/prints)" '0 PASS'
+expect 'the log is cut' "$(($(wc -c <results/latest/workers.log) >> 20))" 16
+expect 'and says so' "$(tail -n 1 results/latest/workers.log)" 'kgate: the rest is cut'
+
+(
+    ulimit -f 1
+    rude manner/plain/s0/good
+    expect 'files of a kilobyte: status' "$status" 2
+    expect 'files of a kilobyte: lines on stderr' "$(wc -l <err)" 1
+    expect_in 'files of a kilobyte: why' err 'File too large'
+    exit "$failures"
+) || failures=$((failures + $?))
+
 # ---- children ----
 
 start=$SECONDS

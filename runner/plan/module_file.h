@@ -1,0 +1,11 @@
+/* module_file.h -- is a file one that the loader can be given? */
+#ifndef KG_MODULE_FILE_H
+#define KG_MODULE_FILE_H
+
+#include "kgate.h"
+
+/* KG_EINVAL: no regular file, or an ELF file that is cut: where the loader maps a segment past the file's end, reading
+ * it ends the process. What is no ELF file at all is left to the loader. `name` is what the message calls it. */
+int kg_module_file_check(const char *path, const char *name, kg_error *ret_error);
+
+#endif
