@@ -61,6 +61,8 @@ static int check(const void *problem, kg_error *ret_error)
     const struct flex *p = problem;
     if (p->attention.dtype == KG_E4M3)
         return kg_fail(ret_error, KG_EINVAL, "dtype must be f16 or bf16");
+    if (p->attention.S > FLEX_MAX_ROWS || sdpa_kv_length(&p->attention) > FLEX_MAX_ROWS)
+        return kg_fail(ret_error, KG_EINVAL, "more than %d queries or keys", FLEX_MAX_ROWS);
     if (p->block_size % FLEX_TILE != 0)
         return kg_fail(ret_error, KG_EINVAL, "block_size is %lld, no multiple of the tile, %d",
                        (long long)p->block_size, FLEX_TILE);

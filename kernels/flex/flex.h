@@ -28,6 +28,9 @@ extern const kg_regime flex_regimes[SDPA_REGIMES];
 /* Queries and keys of the largest tile that a backend may take: block sizes are multiples of it. */
 #define FLEX_TILE 64
 
+/* Places of a float that count them exactly (modifier.h). */
+#define FLEX_MAX_ROWS (1 << 23)
+
 /* The array of a modifier, among the tensors of a call. */
 enum flex_array { FLEX_DOCUMENT, FLEX_SLOPES, FLEX_BIAS, FLEX_ARRAYS };
 

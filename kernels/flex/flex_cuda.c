@@ -27,7 +27,7 @@ const kg_field flex_knob_fields[1] = {
       .help = "query rows of a block of threads" },
 };
 
-const char *const flex_tile_names[FLEX_TILE_IDS + 1] = { "table", "64", "128", NULL };
+const char *const flex_tile_names[FLEX_TILE_IDS + 1] = { "table", "64_split2", "64", "128", NULL };
 
 int flex_cuda_supports(const kg_backend *self, const kg_device *device, const void *problem, kg_error *ret_error)
 {
@@ -37,8 +37,8 @@ int flex_cuda_supports(const kg_backend *self, const kg_device *device, const vo
                        (long long)p->D);
     if (!(sdpa_scale(p) > 0))
         return kg_fail(ret_error, KG_EUNSUPPORTED, "%s needs a scale above 0", self->name);
-    if (p->S > INT_MAX / 2 || sdpa_kv_length(p) > INT_MAX / 2 || p->B * p->H * (p->S / FLEX_TILE + 1) > INT_MAX)
-        return kg_fail(ret_error, KG_EUNSUPPORTED, "%s takes fewer than 2^30 rows a head and 2^31 tiles", self->name);
+    if (p->B * p->H * (p->S / FLEX_TILE + 1) > INT_MAX)
+        return kg_fail(ret_error, KG_EUNSUPPORTED, "%s takes fewer than 2^31 tiles", self->name);
     return sdpa_cuda_supports(self, device, ret_error);
 }
 
@@ -47,13 +47,16 @@ static int64_t ceil_div(int64_t a, int64_t b)
     return (a + b - 1) / b;
 }
 
-/* Larger tiles read shared memory half as often, where blocks admit them and they fill the device. */
+/* Larger tiles read shared memory half as often, where blocks admit them and they fill the device. Where not even small
+ * ones do, more warps share rows, if these see more than a few blocks. */
 enum flex_tile_id flex_tile_of(const struct flex *p, const kg_device *device, const struct flex_knobs *knobs)
 {
     if (knobs->tile)
         return (enum flex_tile_id)knobs->tile;
-    const int64_t tiles = p->attention.B * p->attention.H * ceil_div(p->attention.S, 128);
-    return p->block_size % 128 == 0 && tiles >= 2 * device->units ? FLEX_TILE_128 : FLEX_TILE_64;
+    const int64_t heads = p->attention.B * p->attention.H, S = p->attention.S;
+    if (heads * ceil_div(S, 64) <= 2 * device->units && !p->sliding && !p->document)
+        return FLEX_TILE_64_SPLIT2;
+    return p->block_size % 128 == 0 && heads * ceil_div(S, 128) >= 2 * device->units ? FLEX_TILE_128 : FLEX_TILE_64;
 }
 
 static int head_chunk(const struct flex *p, const kg_device *device)

@@ -13,13 +13,18 @@ extern "C" {
 #include "flex/flex_args.h"
 #include "rtc/rtc.h"
 
-/* Query rows of a block of threads; a step is 64 keys. */
-enum flex_tile_id { FLEX_TILE_BY_TABLE, FLEX_TILE_64, FLEX_TILE_128, FLEX_TILE_IDS };
+/* Query rows of a block of threads; of split2 two groups of warps share rows, and take turns with the blocks of keys.
+ */
+enum flex_tile_id { FLEX_TILE_BY_TABLE, FLEX_TILE_64_SPLIT2, FLEX_TILE_64, FLEX_TILE_128, FLEX_TILE_IDS };
 
-/* X(D, warps, strips, keys of a step, Q is kept in registers, blocks that a multiprocessor shall hold), as flash_tile
- * has them (flash_tile.cuh). */
-#define FLEX_TILES_64(X) X(64, 4, 1, 64, true, 3) X(128, 4, 1, 64, true, 2)
-#define FLEX_TILES_128(X) X(64, 4, 2, 64, true, 2) X(128, 4, 2, 32, false, 2)
+/* X(D, warps, strips, groups, keys of a step, Q is kept in registers, blocks that a multiprocessor shall hold), as
+ * flash_tile has them (flash_tile.cuh). */
+#define FLEX_TILES_64_SPLIT2(X) X(64, 2, 2, 2, 64, true, 2) X(128, 4, 1, 2, 32, true, 1)
+#define FLEX_TILES_64(X) X(64, 4, 1, 1, 64, true, 3) X(128, 4, 1, 1, 64, true, 2)
+#define FLEX_TILES_128(X) X(64, 4, 2, 1, 64, true, 2) X(128, 4, 2, 1, 32, false, 2)
+
+/* Rows or keys at a time are no more. */
+#define FLEX_LARGEST_TILE 128
 
 /* For cudaLaunchKernel; attend NULL: there are none. */
 struct flex_kernels {

@@ -3,8 +3,8 @@
  * (flex_static.cu), and by NVRTC for those of a problem alone, whose tests are then constants. It includes no header of
  * the toolkit.
  *
- * Before it: the modifiers, FLEX_SCORES and FLEX_MASKS (modifiers.h), and FLEX_HAS(name, aux), whether a problem has
- * one.
+ * Before it: the modifiers, FLEX_SCORES and FLEX_MASKS (modifiers.h), FLEX_HAS(name, aux), whether a problem has one,
+ * and FLEX_CUT, whether tiles may reach past the last query or key.
  */
 #ifndef FLEX_KERNEL_CUH
 #define FLEX_KERNEL_CUH
@@ -32,8 +32,9 @@ __device__ __forceinline__ bool flex_has_scores(const flex_aux &aux)
         {                                                                                                              \
             _Pragma("unroll") for (int i = 0; i < 4; i++)                                                              \
             {                                                                                                          \
-                const int q = min(row + strip * 16 + (i >> 1) * 8, args.flash.S - 1);                                  \
-                const int column_of = column + n * 8 + (i & 1), k = min(column_of, args.flash.Skv - 1);                \
+                const int row_of = row + strip * 16 + (i >> 1) * 8, column_of = column + n * 8 + (i & 1);              \
+                const int q = FLEX_CUT ? min(row_of, args.flash.S - 1) : row_of;                                       \
+                const int k = FLEX_CUT ? min(column_of, args.flash.Skv - 1) : column_of;                               \
                 float &score = s[strip][n][i];                                                                         \
                 statement;                                                                                             \
             }                                                                                                          \
@@ -60,7 +61,9 @@ __device__ __forceinline__ void flex_hide(float (&s)[TILE::STRIPS][TILE::COLS / 
                                           int h, int row, int column)
 {
     const float hidden = __int_as_float(0xff800000);
-    FLEX_EACH((void)q; if (column_of != k) score = hidden)
+    if (FLEX_CUT) {
+        FLEX_EACH((void)q; if (column_of != k) score = hidden)
+    }
 #define HIDE(name, has)                                                                                                \
     if (FLEX_HAS(name, args.aux)) {                                                                                    \
         FLEX_EACH(if (!name##_mask(b, h, q, k, &args.aux)) score = hidden)                                             \
@@ -71,7 +74,20 @@ __device__ __forceinline__ void flex_hide(float (&s)[TILE::STRIPS][TILE::COLS / 
 
 /* ---- the fused kernel ----------------------------------------------------------------------------------------- */
 
-/* The steps of a row of blocks. `first` is that of the step's keys, -1 after the last. */
+/* Groups of warps with rows in common take turns with the blocks that these see; each is as a small block of threads.
+ */
+template <typename TILE>
+using flex_group = flash_tile<TILE::D, TILE::WARPS, TILE::STRIPS, 1, TILE::COLS, TILE::KEEP_Q, TILE::BLOCKS>;
+
+template <typename TILE> __device__ __forceinline__ void flex_group_sync(int group)
+{
+    if (TILE::GROUPS == 1)
+        __syncthreads();
+    else
+        asm volatile("bar.sync %0, %1;" ::"r"(group + 1), "n"(flex_group<TILE>::THREADS) : "memory");
+}
+
+/* A group's steps of a row of blocks. `first` is that of the step's keys, -1 after the last. */
 struct flex_walk {
     const int *next;  /* of the list */
     int entry, count; /* what stood before `next`, read ahead; blocks that are left, with it */
@@ -80,11 +96,11 @@ struct flex_walk {
 };
 
 /* To the first step, or the one after. */
-__device__ __forceinline__ void flex_advance(flex_walk &walk, int block_size, int keys)
+template <typename TILE> __device__ __forceinline__ void flex_advance(flex_walk &walk, int block_size)
 {
     if (walk.left > 0) {
-        walk.first += keys;
-        walk.left -= keys;
+        walk.first += TILE::COLS;
+        walk.left -= TILE::COLS;
         return;
     }
     if (walk.count == 0) {
@@ -93,73 +109,74 @@ __device__ __forceinline__ void flex_advance(flex_walk &walk, int block_size, in
     }
     walk.first = (walk.entry >> 1) * block_size;
     walk.partial = walk.entry & 1;
-    walk.left = block_size - keys;
-    if (--walk.count > 0)
-        walk.entry = *walk.next++;
+    walk.left = block_size - TILE::COLS;
+    if (--walk.count > 0) {
+        walk.entry = *walk.next;
+        walk.next += TILE::GROUPS;
+    }
 }
 
+/* Before the first step. */
 template <typename TILE>
-__device__ __forceinline__ flex_walk flex_walk_of(const flex_args &args, int b, int h, int block_row)
+__device__ __forceinline__ flex_walk flex_walk_of(const flex_args &args, int b, int h, int block_row, int group)
 {
     const int of_head = b * args.mask_heads + (args.mask_heads > 1 ? h : 0);
     const int row = of_head * args.rows + block_row / args.block_size;
     flex_walk walk;
-    walk.next = args.lists + (int64_t)row * args.columns;
-    walk.count = args.counts[row];
-    walk.entry = *walk.next++; /* there is one, meant or not: both loads are under way at once */
+    walk.next = args.lists + (int64_t)row * args.columns + min(group, args.columns - 1);
+    walk.count = (args.counts[row] - group + TILE::GROUPS - 1) / TILE::GROUPS;
+    walk.entry = *walk.next; /* there is one, meant or not: both loads are under way at once */
+    walk.next += TILE::GROUPS;
     walk.left = 0;
     walk.partial = false;
-    flex_advance(walk, args.block_size, TILE::KEYS);
     return walk;
-}
-
-/* Ends when the step's keys are here, and those of the next one, from `next` on, are on their way. */
-template <typename TILE>
-__device__ __forceinline__ void
-flex_begin_step(uint32_t stages, const flex_args &args, int64_t k_offset, int step, int next,
-                uint32_t (&kept)[TILE::KEEP_Q ? TILE::D / 16 : 1][TILE::STRIPS][4], uint32_t q_address)
-{
-    copies_wait();
-    __syncthreads(); /* everyone is done with the step before */
-    if (next >= 0)
-        copy_keys<TILE>(stages + ((step + 1) & 1) * TILE::STAGE_BYTES, args.flash, k_offset, next);
-    if (TILE::KEEP_Q && step == 0) {
-#pragma unroll
-        for (int k = 0; k < (TILE::KEEP_Q ? TILE::D / 16 : 1); k++)
-            load_q<TILE>(kept[k], q_address, k);
-    }
 }
 
 template <typename T, typename TILE> __device__ __forceinline__ void flex_attend(const flex_args &args)
 {
-    static_assert(TILE::GROUPS == 1, "a step is one block's");
+    using GROUP = flex_group<TILE>;
     extern __shared__ __align__(1024) unsigned char shared[];
-    const uint32_t q_shared = (uint32_t)__cvta_generic_to_shared(shared), stages = q_shared + TILE::Q_BYTES;
-    const int lane = threadIdx.x % 32, warp = same_in_warp(threadIdx.x / 32);
+    const int lane = threadIdx.x % 32, warp_of_block = same_in_warp(threadIdx.x / 32);
+    const int warp = warp_of_block % TILE::WARPS, group = warp_of_block / TILE::WARPS;
+    const uint32_t q_shared = (uint32_t)__cvta_generic_to_shared(shared);
+    const uint32_t stages = q_shared + TILE::Q_BYTES + group * 2 * GROUP::STAGE_BYTES;
     int head;
     const int block_row = find_work(args.flash, &head) * TILE::ROWS, warp_row = block_row + warp * TILE::STRIPS * 16;
     const int b = head / args.H, h = head % args.H;
 
     const int64_t q_offset = (int64_t)head * args.flash.S * TILE::ROW_BYTES;
     const int64_t k_offset = (int64_t)(head / args.flash.group) * args.flash.Skv * TILE::ROW_BYTES;
-    copy_rows<TILE, TILE::ROWS>(q_shared, args.flash.q, q_offset, block_row, args.flash.S);
-    flex_walk walk = flex_walk_of<TILE>(args, b, h, block_row);
+    flex_walk walk = flex_walk_of<TILE>(args, b, h, block_row, group);
+    copy_rows<TILE, TILE::ROWS, FLEX_CUT>(q_shared, args.flash.q, q_offset, block_row, args.flash.S);
+    flex_advance<TILE>(walk, args.block_size);
     if (walk.first >= 0)
-        copy_keys<TILE>(stages, args.flash, k_offset, walk.first);
+        copy_keys<GROUP, FLEX_CUT>(stages, args.flash, k_offset, walk.first, threadIdx.x % GROUP::THREADS);
 
     const uint32_t q_address = q_shared + place<TILE>(warp * TILE::STRIPS * 16 + lane % 16, lane / 16);
     const uint32_t k_lane = place<TILE>(lane % 8 + lane / 16 * 8, lane / 8 % 2);
-    const uint32_t v_lane = place<TILE>(lane % 16, lane / 16) + TILE::HALF_BYTES;
+    const uint32_t v_lane = place<TILE>(lane % 16, lane / 16) + GROUP::HALF_BYTES;
     const float scale_log2 = flex_has_scores(args.aux) ? 1.44269504f : args.flash.scale_log2;
     flash_rows<TILE> rows = no_rows<TILE>();
     uint32_t q_kept[TILE::KEEP_Q ? TILE::D / 16 : 1][TILE::STRIPS][4];
-    int steps = 0;
-    for (; walk.first >= 0; steps++) {
+    copies_wait();
+    __syncthreads(); /* Q is here, which all groups read, and the first step's keys */
+    if (TILE::KEEP_Q) {
+#pragma unroll
+        for (int k = 0; k < (TILE::KEEP_Q ? TILE::D / 16 : 1); k++)
+            load_q<TILE>(q_kept[k], q_address, k);
+    }
+    for (int step = 0; walk.first >= 0; step++) {
         const int first_key = walk.first;
         const bool partial = walk.partial;
-        flex_advance(walk, args.block_size, TILE::KEYS);
-        flex_begin_step<TILE>(stages, args, k_offset, steps, walk.first, q_kept, q_address);
-        const uint32_t stage = stages + (steps & 1) * TILE::STAGE_BYTES;
+        flex_advance<TILE>(walk, args.block_size);
+        if (step > 0) {
+            copies_wait();
+            flex_group_sync<TILE>(group); /* everyone is done with the step before */
+        }
+        if (walk.first >= 0)
+            copy_keys<GROUP, FLEX_CUT>(stages + ((step + 1) & 1) * GROUP::STAGE_BYTES, args.flash, k_offset, walk.first,
+                                       threadIdx.x % GROUP::THREADS);
+        const uint32_t stage = stages + (step & 1) * GROUP::STAGE_BYTES;
         float s[TILE::STRIPS][TILE::COLS / 8][4];
         scores_qk<T, TILE>(s, q_kept, forget_origin(q_address), stage + forget_origin(k_lane));
         const int row = warp_row + forget_origin(lane) / 4, column = first_key + forget_origin(lane) % 4 * 2;
@@ -169,9 +186,11 @@ template <typename T, typename TILE> __device__ __forceinline__ void flex_attend
         raise_max<TILE>(rows, s, scale_log2);
         output_pv<T, TILE>(rows, s, stage + forget_origin(v_lane), scale_log2);
     }
-    end_steps<TILE>(rows, (float *)(shared + TILE::Q_BYTES), 0, steps);
-    store<T, TILE>(rows, shared + warp * TILE::STRIPS * 16 * TILE::PITCH,
-                   (char *)args.flash.o + q_offset + (int64_t)warp_row * TILE::ROW_BYTES, args.flash.S - warp_row);
+    if (TILE::GROUPS > 1)
+        join_groups<TILE>(rows, (float *)(shared + TILE::Q_BYTES), group);
+    if (group == 0)
+        store<T, TILE>(rows, shared + warp * TILE::STRIPS * 16 * TILE::PITCH,
+                       (char *)args.flash.o + q_offset + (int64_t)warp_row * TILE::ROW_BYTES, args.flash.S - warp_row);
 }
 
 #endif

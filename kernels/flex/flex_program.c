@@ -71,15 +71,23 @@ static void write_modifiers(FILE *out, unsigned uses)
 
 static const char *tile_text(enum flex_tile_id tile, int64_t D)
 {
-#define TEXT(d, warps, strips, cols, keep_q, blocks)                                                                   \
+#define TEXT(d, warps, strips, groups, cols, keep_q, blocks)                                                           \
     if (D == d)                                                                                                        \
-        return "flash_tile<" #d ", " #warps ", " #strips ", 1, " #cols ", " #keep_q ", " #blocks ">";
+        return "flash_tile<" #d ", " #warps ", " #strips ", " #groups ", " #cols ", " #keep_q ", " #blocks ">";
+    if (tile == FLEX_TILE_64_SPLIT2) {
+        FLEX_TILES_64_SPLIT2(TEXT)
+    }
     if (tile == FLEX_TILE_64) {
         FLEX_TILES_64(TEXT)
     }
     FLEX_TILES_128(TEXT)
 #undef TEXT
     return "";
+}
+
+static bool is_cut(const struct flex *p)
+{
+    return p->attention.S % FLEX_LARGEST_TILE || sdpa_kv_length(&p->attention) % FLEX_LARGEST_TILE;
 }
 
 /* free() it. NULL: no memory. */
@@ -92,6 +100,7 @@ static char *attend_text(const struct flex *p, unsigned uses, enum flex_tile_id 
         return NULL;
     write_modifiers(out, uses);
     fprintf(out,
+            "#define FLEX_CUT %s\n"
             "#include \"flex/flex_kernel.cuh\"\n"
             "typedef %s tile;\n"
             "extern \"C\" __global__ void __launch_bounds__(tile::THREADS, tile::BLOCKS)\n"
@@ -99,7 +108,8 @@ static char *attend_text(const struct flex *p, unsigned uses, enum flex_tile_id 
             "{\n"
             "    flex_attend<%s, tile>(args);\n"
             "}\n",
-            tile_text(tile, p->attention.D), p->attention.dtype == KG_BF16 ? "__nv_bfloat16" : "__half");
+            is_cut(p) ? "true" : "false", tile_text(tile, p->attention.D),
+            p->attention.dtype == KG_BF16 ? "__nv_bfloat16" : "__half");
     return fclose(out) ? NULL : text;
 }
 

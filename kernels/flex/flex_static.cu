@@ -5,6 +5,7 @@
 #include "flex/modifiers.h"
 
 #define FLEX_HAS(name, aux) ((aux).uses >> FLEX_NUMBER_##name & 1)
+#define FLEX_CUT true
 #include "flex/flex_blocks.cuh"
 #include "flex/flex_kernel.cuh"
 
@@ -25,13 +26,16 @@ template <typename T, typename TILE> static flex_kernels describe()
              {} };
 }
 
-#define KERNELS(d, warps, strips, cols, keep_q, blocks)                                                                \
+#define KERNELS(d, warps, strips, groups, cols, keep_q, blocks)                                                        \
     if (D == d)                                                                                                        \
-        return bf16 ? describe<__nv_bfloat16, flash_tile<d, warps, strips, 1, cols, keep_q, blocks>>()                 \
-                    : describe<__half, flash_tile<d, warps, strips, 1, cols, keep_q, blocks>>();
+        return bf16 ? describe<__nv_bfloat16, flash_tile<d, warps, strips, groups, cols, keep_q, blocks>>()            \
+                    : describe<__half, flash_tile<d, warps, strips, groups, cols, keep_q, blocks>>();
 
 extern "C" flex_kernels flex_static_find(enum flex_tile_id tile, int D, bool bf16)
 {
+    if (tile == FLEX_TILE_64_SPLIT2) {
+        FLEX_TILES_64_SPLIT2(KERNELS)
+    }
     if (tile == FLEX_TILE_64) {
         FLEX_TILES_64(KERNELS)
     }

@@ -18,11 +18,17 @@ typedef float real;
 #ifdef __CUDACC__
 #define FLEX_FUNCTION static __device__ __forceinline__
 #define FLEX_UNUSED
+#define FLEX_ABS(x) fabs(x) /* of either type */
 #else
 #include <math.h>
 #include <stdbool.h>
 #define FLEX_FUNCTION static inline
 #define FLEX_UNUSED __attribute__((unused))
+#ifdef FLEX_DOUBLE
+#define FLEX_ABS(x) fabs(x)
+#else
+#define FLEX_ABS(x) fabsf(x)
+#endif
 #endif
 
 #define FLEX_OF                                                                                                        \
@@ -35,17 +41,28 @@ FLEX_FUNCTION int flex_distance(int q, int k)
     return q < k ? k - q : q - k;
 }
 
+/* The number n, 0 <= n < 2^23: as the low bits of 2^23 + n, since a GPU converts integers at a fourth of its rate. */
+FLEX_FUNCTION real flex_real(int n)
+{
+#if defined(__CUDACC__) && !defined(FLEX_DOUBLE)
+    return __int_as_float(0x4b000000 + n) - 8388608;
+#else
+    return n;
+#endif
+}
+
 /* The same as a number, exact: it converts a tile's rows and columns, not each pair. */
 FLEX_FUNCTION real flex_distance_real(int q, int k)
 {
-    const real difference = (real)q - (real)k;
-    return difference < 0 ? -difference : difference;
+    return FLEX_ABS(flex_real(q) - flex_real(k));
 }
 
-/* FLEX_OVER(x, softcap): x over a number of `aux` that has its inverse there. */
+/* FLEX_OVER(x, softcap): x over a number of `aux` that has its inverse there. FLEX_TANH(x, softcap): number * tanh(x /
+ * number). */
 
 #if defined(__CUDACC__) && !defined(FLEX_DOUBLE)
 #define FLEX_OVER(x, number) ((x)*aux->number##_inverse)
+#define FLEX_TANH(x, number) flex_tanh(x, aux->number##_inverse, aux->number)
 
 FLEX_FUNCTION real flex_power_of_two(real x)
 {
@@ -60,36 +77,29 @@ FLEX_FUNCTION real flex_exp(real x)
     return flex_power_of_two(x * 1.44269504f);
 }
 
-/* 1 - 2 / (e^2x + 1), to 2^-21; x may be infinite. */
-FLEX_FUNCTION real flex_tanh(real x)
+/* size * tanh(x * rate) = size - 2 * size / (e^(2 * rate * x) + 1), to 2^-21 of size; x may be infinite. What hangs on
+ * no score the compiler takes out of loops. */
+FLEX_FUNCTION real flex_tanh(real x, real rate, real size)
 {
     real reciprocal;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(reciprocal) : "f"(flex_power_of_two(x * 2.88539008f) + 1));
-    return fmaf(-2, reciprocal, 1);
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(reciprocal) : "f"(flex_power_of_two(x * (rate * 2.88539008f)) + 1));
+    return fmaf(-2 * size, reciprocal, size);
 }
 #elif defined(FLEX_DOUBLE)
 #define FLEX_OVER(x, number) ((x) / aux->number)
+#define FLEX_TANH(x, number) (aux->number * tanh((x) / aux->number))
 
 FLEX_FUNCTION real flex_exp(real x)
 {
     return exp(x);
 }
-
-FLEX_FUNCTION real flex_tanh(real x)
-{
-    return tanh(x);
-}
 #else
 #define FLEX_OVER(x, number) ((x) / (real)aux->number)
+#define FLEX_TANH(x, number) ((real)aux->number * tanhf((x) / (real)aux->number))
 
 FLEX_FUNCTION real flex_exp(real x)
 {
     return expf(x);
-}
-
-FLEX_FUNCTION real flex_tanh(real x)
-{
-    return tanhf(x);
 }
 #endif
 

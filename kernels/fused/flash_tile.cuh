@@ -155,42 +155,46 @@ template <typename TILE> __device__ __forceinline__ uint32_t further(uint32_t ad
     return TILE::SWIZZLED ? address ^ (pieces * 16) : address + pieces * 16;
 }
 
-/* copy_rows below, of PIECES pieces of a row from piece FIRST on: so many that the block's threads are whole rows */
-template <typename TILE, int ROWS, int FIRST, int PIECES>
-__device__ __forceinline__ void copy_pieces(uint32_t shared, const void *base, int64_t offset, int first, int end)
+/* copy_rows below, of PIECES pieces of a row from piece FIRST on: so many that the threads are whole rows */
+template <typename TILE, int ROWS, int FIRST, int PIECES, bool CUT>
+__device__ __forceinline__ void copy_pieces(uint32_t shared, const void *base, int64_t offset, int first, int end,
+                                            unsigned thread)
 {
     constexpr int ROWS_AT_ONCE = TILE::THREADS / PIECES;
     static_assert(TILE::THREADS % PIECES == 0 && (!TILE::SWIZZLED || ROWS_AT_ONCE % 8 == 0) &&
                       (ROWS % ROWS_AT_ONCE == 0 || ROWS < ROWS_AT_ONCE),
                   "a thread's place in a row never changes");
-    int thread = forget_origin(threadIdx.x), row = thread / PIECES, piece = FIRST + thread % PIECES;
+    int of_row = forget_origin(thread), row = of_row / PIECES, piece = FIRST + of_row % PIECES;
     if (ROWS < ROWS_AT_ONCE && row >= ROWS)
         return;
     shared += place<TILE>(row, piece);
     const char *global = (const char *)base + (offset + (int64_t)(first + row) * TILE::ROW_BYTES + piece * 16);
 #pragma unroll
     for (int i = 0; i < ROWS; i += ROWS_AT_ONCE) {
-        bool inside = first + row + i < end;
+        bool inside = !CUT || first + row + i < end;
         copy_16_bytes(shared + i * TILE::PITCH, inside ? global + i * TILE::ROW_BYTES : base, inside);
     }
 }
 
-/* shared[0 .. ROWS, :] = source[first .. first + ROWS, :], zeros from row `end` on; source is at base + offset */
-template <typename TILE, int ROWS>
-__device__ __forceinline__ void copy_rows(uint32_t shared, const void *base, int64_t offset, int first, int end)
+/* shared[0 .. ROWS, :] = source[first .. first + ROWS, :], zeros from row `end` on; source is at base + offset. By
+ * TILE::THREADS threads, of which this is number `thread`. CUT false: `end` is not met. */
+template <typename TILE, int ROWS, bool CUT = true>
+__device__ __forceinline__ void copy_rows(uint32_t shared, const void *base, int64_t offset, int first, int end,
+                                          unsigned thread = threadIdx.x)
 {
     constexpr int PIECES = TILE::PIECES, REST = PIECES % 8;
-    copy_pieces<TILE, ROWS, 0, PIECES - REST>(shared, base, offset, first, end);
+    copy_pieces<TILE, ROWS, 0, PIECES - REST, CUT>(shared, base, offset, first, end, thread);
     if constexpr (REST > 0)
-        copy_pieces<TILE, ROWS, PIECES - REST, REST>(shared, base, offset, first, end);
+        copy_pieces<TILE, ROWS, PIECES - REST, REST, CUT>(shared, base, offset, first, end, thread);
 }
 
 /* K and V of the step whose first key is `first`. */
-template <typename TILE>
-__device__ __forceinline__ void copy_keys(uint32_t stage, const flash_args &args, int64_t k_offset, int first)
+template <typename TILE, bool CUT = true>
+__device__ __forceinline__ void copy_keys(uint32_t stage, const flash_args &args, int64_t k_offset, int first,
+                                          unsigned thread = threadIdx.x)
 {
-    copy_rows<TILE, TILE::KEYS>(stage, args.k, k_offset, first, args.Skv);
-    copy_rows<TILE, TILE::KEYS>(stage + TILE::HALF_BYTES, args.v, k_offset, first, args.Skv);
+    copy_rows<TILE, TILE::KEYS, CUT>(stage, args.k, k_offset, first, args.Skv, thread);
+    copy_rows<TILE, TILE::KEYS, CUT>(stage + TILE::HALF_BYTES, args.v, k_offset, first, args.Skv, thread);
     copies_commit();
 }
 

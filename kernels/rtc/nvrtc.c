@@ -9,7 +9,7 @@
 
 #include "rtc/cubin.h"
 
-enum { OUT_OF_MEMORY = 1, BUILTIN_OPERATION_FAILURE = 7 }; /* of nvrtcResult */
+enum { OUT_OF_MEMORY = 1, INVALID_OPTION = 5, BUILTIN_OPERATION_FAILURE = 7 }; /* of nvrtcResult */
 
 static const struct {
     const char *name;
@@ -170,7 +170,7 @@ static int compile(const struct nvrtc *call, void *compiling, const struct rtc_p
     int count = 0;
     while (program->options && program->options[count])
         count++;
-    const char **options = calloc((size_t)count + 2, sizeof *options);
+    const char **options = calloc((size_t)count + 3, sizeof *options);
     if (!options)
         return OUT_OF_MEMORY;
     (void)snprintf(target, sizeof target, "--gpu-architecture=%s", arch);
@@ -178,7 +178,11 @@ static int compile(const struct nvrtc *call, void *compiling, const struct rtc_p
     options[1] = "--ptxas-options=-v"; /* the log tells resources */
     for (int i = 0; i < count; i++)
         options[2 + i] = program->options[i];
-    int result = call->CompileProgram(compiling, count + 2, options);
+    options[2 + count] =
+        "--no-cache"; /* what comes out of NVRTC's own cache tells none; versions before it lack this */
+    int result = call->CompileProgram(compiling, count + 3, options);
+    if (result == INVALID_OPTION)
+        result = call->CompileProgram(compiling, count + 2, options);
     free(options);
     return result;
 }

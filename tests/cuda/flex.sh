@@ -13,6 +13,7 @@ python3 -c 'import torch, triton; assert torch.cuda.is_available()' 2>/dev/null 
 rows=('flex_attention/*_seed/*' 'flex_attention/*_d64/*' 'flex_attention/*_d128/*')
 status=0
 "$kgate" list "${rows[@]}" --backend flex_compiled --regime normal --format json >"$folder/rows.json"
+python3 "$here/flex_peer.py" compile "$folder/rows.json"
 python3 "$here/flex_peer.py" time "$folder/rows.json" >"$folder/before.csv"
 "$kgate" run "${rows[@]}" --regime normal --backend flex_compiled,flex_eager --expectations "$folder/none" \
     --output "$folder/run" "$@" >"$folder/run.log" 2>&1 || status=$?

@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 """flex_peer.py -- PyTorch's compiled FlexAttention on rows of the suite flex_attention.
 
+    flex_peer.py compile ROWS.json          into PyTorch's cache, several at a time
     flex_peer.py time ROWS.json             a line `row,us` each; ROWS.json: kgate list --format json
     flex_peer.py table BEFORE AFTER COMPARISON.csv     beside kgate's p50s, as Markdown
 
 Modifiers are those of kernels/flex/modifiers, told anew."""
+import concurrent.futures
 import csv
 import json
 import math
+import multiprocessing
+import os
 import statistics
 import sys
 
@@ -86,14 +90,32 @@ def time_us(torch, call):
     return statistics.median(times)
 
 
-def measure(rows):
+def with_row(row, use):
     import torch
     from torch.nn.attention import flex_attention as flex
+    torch.compiler.reset()
+    with torch.no_grad():
+        return use(torch, call_of(torch, flex, row["problem"]))
+
+
+def call_once(row):
+    try:
+        with_row(row, lambda torch, call: call() is None)
+    except Exception as error:  # said by measure
+        return error
+
+
+def compile_all(rows):
+    with concurrent.futures.ProcessPoolExecutor(os.cpu_count() // 2, multiprocessing.get_context("spawn")) as pool:
+        list(pool.map(call_once, json.load(open(rows))))
+
+
+def measure(rows):
     for row in json.load(open(rows)):
-        torch.compiler.reset()
-        with torch.no_grad():
-            us = time_us(torch, call_of(torch, flex, row["problem"]))
-        print(f"{row['shape']},{us:.3f}", flush=True)
+        try:
+            print(f"{row['shape']},{with_row(row, time_us):.3f}", flush=True)
+        except Exception as error:  # PyTorch's own, of a row that it cannot compile
+            print(f"{row['shape']}: {str(error).splitlines()[0]}", file=sys.stderr)
 
 
 def table(before, after, comparison):
@@ -108,6 +130,9 @@ def table(before, after, comparison):
     print("| row | flex_compiled, us | PyTorch's compiled, us, before and after | times as fast | flex_eager, us |")
     print("| --- | --- | --- | --- | --- |")
     ratios = {}
+    for row, own in ours.items():
+        if row not in torch_us:
+            print(f"| {row} | {own['flex_compiled']:.2f} | does not compile | | {own['flex_eager']:.2f} |")
     for row, us in torch_us.items():
         own = ours.get(row, {}).get("flex_compiled", math.nan)
         ratio = statistics.mean(us) / own
@@ -118,7 +143,5 @@ def table(before, after, comparison):
         print(f"\n{shape}: geometric mean {math.exp(statistics.mean(map(math.log, of))):.3f}, least {min(of):.3f}")
 
 
-if sys.argv[1] == "time":
-    measure(sys.argv[2])
-else:
-    table(*sys.argv[2:5])
+if __name__ == "__main__":
+    {"compile": compile_all, "time": measure, "table": table}[sys.argv[1]](*sys.argv[2:])

@@ -6,7 +6,7 @@
 
 FLEX_SCORE(cap)
 {
-    return aux->softcap * flex_tanh(FLEX_OVER(score, softcap));
+    return FLEX_TANH(score, softcap);
 }
 
 #endif
