@@ -45,7 +45,7 @@ __device__ __forceinline__ void put(__nv_bfloat16 *p, float x)
     *p = __float2bfloat16_rn(x);
 }
 
-template <typename T> __global__ void __launch_bounds__(THREADS) flex_softmax_kernel(const eager_args args)
+template <typename T> __global__ void __launch_bounds__(THREADS, 12) flex_softmax_kernel(const eager_args args)
 {
     const int64_t r = blockIdx.x;
     const int q = (int)(r % args.row.S), h = (int)(r / args.row.S % args.H), b = (int)(r / args.row.S / args.H);
