@@ -132,65 +132,100 @@ __device__ __forceinline__ flex_walk flex_walk_of(const flex_args &args, int b, 
     return walk;
 }
 
+/* Where a warp works. */
+struct flex_place {
+    int warp, group; /* of the block: along the rows, and among those of the rows */
+    int b, h, block_row, warp_row;
+    int64_t q_offset, k_offset; /* of the head, in bytes */
+};
+
+template <typename TILE> __device__ __forceinline__ flex_place flex_place_of(const flex_args &args)
+{
+    const int warp_of_block = same_in_warp(threadIdx.x / 32);
+    flex_place at;
+    int head;
+    at.warp = warp_of_block % TILE::WARPS;
+    at.group = warp_of_block / TILE::WARPS;
+    at.block_row = find_work(args.flash, &head) * TILE::ROWS;
+    at.warp_row = at.block_row + at.warp * TILE::STRIPS * 16;
+    at.b = head / args.H;
+    at.h = head % args.H;
+    at.q_offset = (int64_t)head * args.flash.S * TILE::ROW_BYTES;
+    at.k_offset = (int64_t)(head / args.flash.group) * args.flash.Skv * TILE::ROW_BYTES;
+    return at;
+}
+
+/* Ends when Q is here, which all groups read, and the keys of their first steps. */
+template <typename TILE>
+__device__ __forceinline__ void flex_await_q(uint32_t (&kept)[TILE::KEEP_Q ? TILE::D / 16 : 1][TILE::STRIPS][4],
+                                             uint32_t q_address)
+{
+    copies_wait();
+    __syncthreads();
+    if (TILE::KEEP_Q) {
+#pragma unroll
+        for (int k = 0; k < (TILE::KEEP_Q ? TILE::D / 16 : 1); k++)
+            load_q<TILE>(kept[k], q_address, k);
+    }
+}
+
+/* Ends when the step's keys are here, and those of the next one, from `next` on, are on their way. */
+template <typename TILE>
+__device__ __forceinline__ void flex_begin_step(uint32_t stages, const flex_args &args, const flex_place &at, int step,
+                                                int next)
+{
+    using GROUP = flex_group<TILE>;
+    if (step > 0) {
+        copies_wait();
+        flex_group_sync<TILE>(at.group); /* everyone is done with the step before */
+    }
+    if (next >= 0)
+        copy_keys<GROUP, FLEX_CUT>(stages + ((step + 1) & 1) * GROUP::STAGE_BYTES, args.flash, at.k_offset, next,
+                                   threadIdx.x % GROUP::THREADS);
+}
+
 template <typename T, typename TILE> __device__ __forceinline__ void flex_attend(const flex_args &args)
 {
     using GROUP = flex_group<TILE>;
     extern __shared__ __align__(1024) unsigned char shared[];
-    const int lane = threadIdx.x % 32, warp_of_block = same_in_warp(threadIdx.x / 32);
-    const int warp = warp_of_block % TILE::WARPS, group = warp_of_block / TILE::WARPS;
+    const int lane = threadIdx.x % 32;
+    const flex_place at = flex_place_of<TILE>(args);
     const uint32_t q_shared = (uint32_t)__cvta_generic_to_shared(shared);
-    const uint32_t stages = q_shared + TILE::Q_BYTES + group * 2 * GROUP::STAGE_BYTES;
-    int head;
-    const int block_row = find_work(args.flash, &head) * TILE::ROWS, warp_row = block_row + warp * TILE::STRIPS * 16;
-    const int b = head / args.H, h = head % args.H;
-
-    const int64_t q_offset = (int64_t)head * args.flash.S * TILE::ROW_BYTES;
-    const int64_t k_offset = (int64_t)(head / args.flash.group) * args.flash.Skv * TILE::ROW_BYTES;
-    flex_walk walk = flex_walk_of<TILE>(args, b, h, block_row, group);
-    copy_rows<TILE, TILE::ROWS, FLEX_CUT>(q_shared, args.flash.q, q_offset, block_row, args.flash.S);
+    const uint32_t stages = q_shared + TILE::Q_BYTES + at.group * 2 * GROUP::STAGE_BYTES;
+    flex_walk walk = flex_walk_of<TILE>(args, at.b, at.h, at.block_row, at.group);
+    copy_rows<TILE, TILE::ROWS, FLEX_CUT>(q_shared, args.flash.q, at.q_offset, at.block_row, args.flash.S);
     flex_advance<TILE>(walk, args.block_size);
     if (walk.first >= 0)
-        copy_keys<GROUP, FLEX_CUT>(stages, args.flash, k_offset, walk.first, threadIdx.x % GROUP::THREADS);
+        copy_keys<GROUP, FLEX_CUT>(stages, args.flash, at.k_offset, walk.first, threadIdx.x % GROUP::THREADS);
 
-    const uint32_t q_address = q_shared + place<TILE>(warp * TILE::STRIPS * 16 + lane % 16, lane / 16);
+    const uint32_t q_address = q_shared + place<TILE>(at.warp * TILE::STRIPS * 16 + lane % 16, lane / 16);
     const uint32_t k_lane = place<TILE>(lane % 8 + lane / 16 * 8, lane / 8 % 2);
     const uint32_t v_lane = place<TILE>(lane % 16, lane / 16) + GROUP::HALF_BYTES;
     const float scale_log2 = flex_has_scores(args.aux) ? 1.44269504f : args.flash.scale_log2;
     flash_rows<TILE> rows = no_rows<TILE>();
     uint32_t q_kept[TILE::KEEP_Q ? TILE::D / 16 : 1][TILE::STRIPS][4];
-    copies_wait();
-    __syncthreads(); /* Q is here, which all groups read, and the first step's keys */
-    if (TILE::KEEP_Q) {
-#pragma unroll
-        for (int k = 0; k < (TILE::KEEP_Q ? TILE::D / 16 : 1); k++)
-            load_q<TILE>(q_kept[k], q_address, k);
-    }
+    flex_await_q<TILE>(q_kept, q_address);
     for (int step = 0; walk.first >= 0; step++) {
         const int first_key = walk.first;
         const bool partial = walk.partial;
         flex_advance<TILE>(walk, args.block_size);
-        if (step > 0) {
-            copies_wait();
-            flex_group_sync<TILE>(group); /* everyone is done with the step before */
-        }
-        if (walk.first >= 0)
-            copy_keys<GROUP, FLEX_CUT>(stages + ((step + 1) & 1) * GROUP::STAGE_BYTES, args.flash, k_offset, walk.first,
-                                       threadIdx.x % GROUP::THREADS);
+        flex_begin_step<TILE>(stages, args, at, step, walk.first);
         const uint32_t stage = stages + (step & 1) * GROUP::STAGE_BYTES;
         float s[TILE::STRIPS][TILE::COLS / 8][4];
         scores_qk<T, TILE>(s, q_kept, forget_origin(q_address), stage + forget_origin(k_lane));
-        const int row = warp_row + forget_origin(lane) / 4, column = first_key + forget_origin(lane) % 4 * 2;
-        flex_modify<TILE>(s, args, b, h, row, column);
+        const int row = at.warp_row + forget_origin(lane) / 4, column = first_key + forget_origin(lane) % 4 * 2;
+        flex_modify<TILE>(s, args, at.b, at.h, row, column);
         if (partial)
-            flex_hide<TILE>(s, args, b, h, row, column);
+            flex_hide<TILE>(s, args, at.b, at.h, row, column);
         raise_max<TILE>(rows, s, scale_log2);
         output_pv<T, TILE>(rows, s, stage + forget_origin(v_lane), scale_log2);
     }
     if (TILE::GROUPS > 1)
-        join_groups<TILE>(rows, (float *)(shared + TILE::Q_BYTES), group);
-    if (group == 0)
-        store<T, TILE>(rows, shared + warp * TILE::STRIPS * 16 * TILE::PITCH,
-                       (char *)args.flash.o + q_offset + (int64_t)warp_row * TILE::ROW_BYTES, args.flash.S - warp_row);
+        join_groups<TILE>(rows, (float *)(shared + TILE::Q_BYTES), at.group);
+    if (at.group == 0)
+        store<T, TILE>(rows, shared + at.warp * TILE::STRIPS * 16 * TILE::PITCH,
+                       (char *)args.flash.o + at.q_offset + (int64_t)at.warp_row * TILE::ROW_BYTES,
+                       args.flash.S - at.warp_row);
 }
 
 #endif
