@@ -223,6 +223,23 @@ static size_t lower_bound(const struct kg_goldens *goldens, const char *key)
     return low;
 }
 
+const char *kg_golden_regime_name(const kg_regime *regime)
+{
+    return regime ? regime->name : "normal";
+}
+
+bool kg_golden_excuses(const struct kg_golden *golden, const kg_regime *regime)
+{
+    const char *name = kg_golden_regime_name(regime);
+    const size_t length = strlen(name);
+    for (const char *at = golden->xfails; at; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (!strncmp(at, name, length) && (!at[length] || at[length] == ','))
+            return true;
+    }
+    return false;
+}
+
 const struct kg_golden *kg_goldens_find(const struct kg_goldens *goldens, const char *key)
 {
     size_t at = lower_bound(goldens, key);

@@ -46,6 +46,7 @@ struct kg_golden {
     double flops, bytes;
     char launch[1024]; /* kg_launch_format; "" : it is not known, nor are the knobs */
     char knobs[256];   /* as they took effect: name=value,… */
+    char xfails[256];  /* regimes in which it was expected to fail, "normal" among them: "huge,sink"; "" : none */
     char compiler[31]; /* of what was compiled at run time; "" : nothing was */
     int registers;     /* of it, the most of a kernel */
     int spill_bytes;   /* of all of it, stores and loads */
@@ -74,6 +75,10 @@ void kg_goldens_free_all(struct kg_goldens *sets, size_t count);
 /* Is the golden's work that of the problem? Otherwise ret_what says what differs: "problem: n=8192 -> n=512; bytes: …".
  * One that does not know its work is of any. */
 bool kg_golden_is_of(const struct kg_golden *golden, const kg_op *op, const void *problem, char *ret_what, size_t size);
+
+/* Was the case expected to fail in that regime, NULL: on normal inputs, when the golden was blessed? */
+bool kg_golden_excuses(const struct kg_golden *golden, const kg_regime *regime);
+const char *kg_golden_regime_name(const kg_regime *regime);
 
 const struct kg_golden *kg_goldens_find(const struct kg_goldens *goldens, const char *key); /* NULL: none */
 

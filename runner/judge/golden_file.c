@@ -100,6 +100,7 @@ static const struct kg_member members[] = {
     { "blocks_ratio", KG_IS_LIST, GOLDEN(blocks_ratio), BLOCKS, WITH_ANCHOR },
     { "anchor_us", KG_IS_POSITIVE, GOLDEN(anchor_p50_us), WITH_ANCHOR },
     { "problem", KG_IS_ENTRY, .record = &problem_record, .table = "problems", WITH_PROBLEM },
+    { "xfails", KG_IS_NAME, GOLDEN(xfails), .with = offsetof(struct kg_golden, xfails) },
     { "setup", KG_IS_ENTRY, .record = &setup_record, .table = "setups" },
     { "best", KG_IS_ENTRY, GOLDEN(best), .record = &best_record, .table = "bests" },
     { "provenance", KG_IS_ENTRY, GOLDEN(provenance), .record = &provenance_record, .table = "provenances" },

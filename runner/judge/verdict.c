@@ -73,6 +73,17 @@ static bool unusable_block(struct kg_result *result, bool against)
     return false;
 }
 
+static enum kg_verdict leave_untimed(struct kg_result *result, const struct kg_golden *golden)
+{
+    const bool by_tables = kg_timed_by_tables(result->of.suite, result->of.backend);
+    if (golden && !by_tables) {
+        kg_reason_add(result, "golden exists, but the table has switched its timing off (--bless --prune removes it)");
+        return KG_LOST;
+    }
+    kg_reason_add(result, "right; not timed");
+    return KG_PASS;
+}
+
 static enum kg_verdict decide_time(struct kg_result *result, const struct kg_expectation *e, bool *ret_more)
 {
     const struct kg_policy *policy = &result->of.policy;
@@ -87,10 +98,8 @@ static enum kg_verdict decide_time(struct kg_result *result, const struct kg_exp
         kg_reason_add(result, "right; %s", result->note); /* "time: see …" */
         return KG_PASS;
     }
-    if (!policy->timed) {
-        kg_reason_add(result, "right; not timed");
-        return KG_PASS;
-    }
+    if (!policy->timed)
+        return leave_untimed(result, golden);
     if (policy->is_cpu_anchor && !policy->against) {
         kg_reason_add(result, "right; the anchor on a CPU, its time is not judged");
         return KG_PASS;
@@ -148,8 +157,9 @@ static enum kg_verdict decide(struct kg_result *result, const struct kg_expectat
     return decide_time(result, e, ret_more);
 }
 
-/* A baseline that fails says nothing of the candidate, which is what must. */
-static void expect_failure(struct kg_result *result, const char *xfail)
+/* A baseline that fails says nothing of the candidate, which is what must. An excuse is as old as the golden, or none:
+ * the golden says that the case was right. */
+static void expect_failure(struct kg_result *result, const struct kg_expectation *e, const char *xfail)
 {
     char found[sizeof result->reason];
     enum kg_verdict verdict = result->verdict;
@@ -157,6 +167,13 @@ static void expect_failure(struct kg_result *result, const char *xfail)
         return;
     memcpy(found, result->reason, sizeof found);
     result->reason[0] = 0;
+    const bool renewed = e->blesses && result->of.regime; /* a bless says what its golden excuses */
+    if (e->golden && !renewed && !kg_golden_excuses(e->golden, result->of.regime)) {
+        result->verdict = KG_LOST;
+        kg_reason_add(result, "golden exists, but the table now expects a failure (%s; --bless --prune): %s", xfail,
+                      found);
+        return;
+    }
     if (verdict == KG_FAIL || verdict == KG_ERROR || verdict == KG_SLOW) {
         result->verdict = KG_XFAIL;
         kg_reason_add(result, "must fail (%s), and does: %s", xfail, found);
@@ -216,7 +233,7 @@ bool kg_verdict_decide(struct kg_result *result, const struct kg_expectation *e)
     bool more = false;
     result->verdict = decide(result, e, &more);
     if (result->of.policy.xfail)
-        expect_failure(result, result->of.policy.xfail);
+        expect_failure(result, e, result->of.policy.xfail);
     call_weak(result);
     if (e->stopped && is_undecided(result, more))
         leave_undecided(result, e);

@@ -130,6 +130,25 @@ static void refuse_weak(struct kg_result *r, FILE *out)
     refuse(r, why, out);
 }
 
+/* Regimes in which the tables expect any seed of the case to fail. */
+static void list_xfails(const struct kg_session *s, const struct kg_result *r, struct kg_golden *golden)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < s->n_results; i++) {
+        const struct kg_case *of = &s->results[i].of;
+        if (of->suite != r->of.suite || of->shape_ordinal != r->of.shape_ordinal || of->backend != r->of.backend ||
+            !s->results[i].of.policy.xfail || kg_golden_excuses(golden, of->regime))
+            continue;
+        const int length = snprintf(golden->xfails + used, sizeof golden->xfails - used, "%s%s", used ? "," : "",
+                                    kg_golden_regime_name(of->regime));
+        if (length < 0 || (size_t)length >= sizeof golden->xfails - used) {
+            golden->xfails[used] = 0; /* what has no room is excused by no golden */
+            return;
+        }
+        used += (size_t)length;
+    }
+}
+
 static int bless_one(struct kg_session *s, struct kg_goldens *goldens, struct kg_result *r, FILE *out,
                      kg_error *ret_error)
 {
@@ -143,19 +162,30 @@ static int bless_one(struct kg_session *s, struct kg_goldens *goldens, struct kg
         refuse(r, cause.text, out);
         return KG_OK;
     }
+    list_xfails(s, r, &golden);
     r->bless = KG_BLESSED;
     say_blessed(kg_goldens_find(goldens, key), &golden, s->options->reset_best, out);
     return kg_goldens_put(goldens, &golden, s->options->reset_best, ret_error);
 }
 
+/* No table has it any more, times it, or takes it for right. */
+static bool is_disowned(const struct kg_result *r)
+{
+    return r->outcome == KG_ABSENT || !kg_timed_by_tables(r->of.suite, r->of.backend) ||
+           (r->of.policy.xfail && !r->of.regime);
+}
+
+/* Other seeds and regimes have the same golden. */
 static void prune(struct kg_session *s, struct kg_goldens *goldens, FILE *out)
 {
     for (size_t i = 0; i < s->n_results; i++) {
         struct kg_result *r = &s->results[i];
-        if (r->outcome != KG_ABSENT)
+        char key[KG_ID_SIZE];
+        if (!is_disowned(r) || !kg_session_golden(s, r))
             continue;
-        kg_goldens_remove(goldens, r->id);
-        fprintf(out, "pruned %s\n", r->id);
+        kg_case_key(&r->of, r->backend, key, sizeof key);
+        if (!kg_goldens_remove(goldens, key))
+            fprintf(out, "pruned %s\n", key);
         r->bless = KG_PRUNED;
     }
 }

@@ -80,6 +80,27 @@ expect 'pruned: goldens' "$(jq -r '[.cases[].key] | join(" ")' "$file")" 'speed/
 gate run "${on[@]}" speed
 expect 'pruned, gated: status' "$status" 0
 
+# ---- the table times it no longer, or expects it to fail ----
+
+bless --module "$modules/pull_base.so" pull/plain --expectations pulled "${quick[@]}" --threshold 1000 --reason 'to be disowned'
+pulled=(pull/plain/s0 --expectations pulled "${quick[@]}" --threshold 1000 --format json)
+for change in untimed:off excused:failure pardoned:failure; do
+    gate run --module "$modules/pull_${change%:*}.so" "${pulled[@]}"
+    expect "$change: status" "$status" 4
+    expect "$change" "$(verdict pull/plain/s0/kernel)" LOST
+    expect "$change: reason" "$(reason pull/plain/s0/kernel | grep -c "^golden exists, but the table .* ${change#*:}" || true)" 1
+    gate run --module "$modules/pull_${change%:*}.so" "${pulled[@]}" --no-time
+    expect "$change, nothing timed" "$(verdict pull/plain/s0/kernel)" LOST
+done
+gate run --module "$modules/pull_base.so" "${pulled[@]}" --no-time
+expect 'as it was' "$(verdict pull/plain/s0/kernel)" PASS
+gate run --module "$modules/pull_untimed.so" pull/plain --expectations pulled --bless --allow-dirty --reason 'not timed any more'
+expect 'untimed, not pruned: status' "$status" 4
+gate run --module "$modules/pull_untimed.so" pull/plain --expectations pulled --bless --allow-dirty --prune --reason 'not timed any more'
+expect 'untimed, pruned: status' "$status" 0
+gate run --module "$modules/pull_untimed.so" pull/plain --expectations pulled
+expect 'untimed, without a golden: status' "$status" 0
+
 # ---- another contract, or none ----
 
 cp good.json "$file"

@@ -551,6 +551,28 @@ static void what_was_compiled_is_in_a_file(void **state)
     kg_goldens_done(&goldens);
 }
 
+/* Only a golden of a case that was expected to fail somewhere says so. */
+static void expected_failures_are_in_a_file(void **state)
+{
+    struct kg_goldens goldens = { .arch = "h200" };
+    struct kg_golden golden = golden_of("s/k/b", 5);
+    (void)strcpy(golden.xfails, "huge,sink");
+    assert_int_equal(kg_goldens_put(&goldens, &golden, false, NULL), 0);
+    golden = golden_of("s/k/c", 5);
+    assert_int_equal(kg_goldens_put(&goldens, &golden, false, NULL), 0);
+    assert_int_equal(kg_goldens_save(&goldens, *state, NULL), 0);
+    kg_goldens_done(&goldens);
+    char *text = scratch_read(*state, "expectations_h200.json");
+    const char *first = strstr(text, ",\"xfails\":\"huge,sink\",");
+    assert_non_null(first);
+    assert_null(strstr(first + 1, "xfails"));
+    free(text);
+    assert_int_equal(kg_goldens_load(*state, "h200", &goldens, NULL), 0);
+    assert_string_equal(goldens.items[0].xfails, "huge,sink");
+    assert_string_equal(goldens.items[1].xfails, "");
+    kg_goldens_done(&goldens);
+}
+
 /* A golden with the best of another card: its time may be over p50_us, its ratio may not be over the golden's. */
 static void best_of_another_card_in_a_file(void **state)
 {
@@ -1030,6 +1052,7 @@ int main(void)
         in_folder(round_trip_is_byte_identical),
         in_folder(set_without_cases_and_case_without_anchor),
         in_folder(what_was_compiled_is_in_a_file),
+        in_folder(expected_failures_are_in_a_file),
         in_folder(best_of_another_card_in_a_file),
         in_folder(schema_1_is_read),
         in_folder(schema_2_is_read),

@@ -95,7 +95,7 @@ static struct kit *kit_new(enum kg_device_kind kind)
     (void)strcpy(kit->golden.anchor, kind == KG_CPU ? "cpu_math" : "math");
     (void)strcpy(kit->golden.best.anchor, kit->golden.anchor);
     struct kg_result *result = &kit->result;
-    result->of = (struct kg_case){ .suite = &suite, .kind = kind };
+    result->of = (struct kg_case){ .suite = &suite, .backend = &math, .kind = kind };
     result->of.policy = (struct kg_policy){ .timer = KG_TIMER_GRAPH,
                                             .window_us = 200,
                                             .threshold_pct = kind == KG_CPU ? 10 : 2,
@@ -1066,6 +1066,10 @@ static void expected_failures(void **state)
     (void)state;
     struct kit *kit = kit_new(KG_CUDA);
     kit->result.of.policy.xfail = "bug 7";
+    decided(kit, &kit->golden, KG_LOST, false,
+            "golden exists, but the table now expects a failure (bug 7; --bless --prune): p50 25.0 us, golden 25.0 us "
+            "(+0.0% ±0.3, threshold 2%)");
+    (void)strcpy(kit->golden.xfails, "huge,normal"); /* as old as the golden */
     decided(kit, &kit->golden, KG_XPASS, false,
             "must fail (bug 7), but is PASS: p50 25.0 us, golden 25.0 us (+0.0% ±0.3, threshold 2%)");
     decided(kit, NULL, KG_XPASS, false, "must fail (bug 7), but is UNGATED: right; no golden on this architecture");
@@ -1085,6 +1089,43 @@ static void expected_failures(void **state)
     decided(kit, NULL, KG_SKIP, false, "why");
     assert_false(decide(kit, &kit->golden));
     assert_int_equal(kit->result.verdict, KG_LOST);
+    free(kit);
+}
+
+/* What a golden was blessed without excuses nothing; a bless says anew what it is blessed with. */
+static void excuses_are_as_old_as_the_golden(void **state)
+{
+    static const kg_regime huge = { .name = "huge" };
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    const struct kg_expectation blessing = { .golden = &kit->golden, .floor = &kit->floor, .blesses = true };
+    kit->result.of.policy.xfail = "bug 7";
+    kit->result.of.policy.timed = false;
+    kit->result.of.regime = &huge;
+    kit->result.marks.rel_l2 = false;
+    kit->result.comparison.rel_l2 = 1;
+    (void)strcpy(kit->golden.xfails, "huger,hug,normal");
+    verdict_is(kit, KG_LOST, false);
+    (void)kg_verdict_decide(&kit->result, &blessing);
+    assert_int_equal(kit->result.verdict, KG_XFAIL);
+    (void)strcpy(kit->golden.xfails, "normal,huge");
+    verdict_is(kit, KG_XFAIL, false);
+    free(kit);
+}
+
+static void timing_switched_off_is_lost(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    kg_suite untimed = suite;
+    untimed.time.off = true;
+    kit->result.of.suite = &untimed;
+    kit->result.of.policy.timed = false;
+    decided(kit, &kit->golden, KG_LOST, false,
+            "golden exists, but the table has switched its timing off (--bless --prune removes it)");
+    decided(kit, NULL, KG_PASS, false, "right; not timed");
+    kit->result.of.suite = &suite; /* --no-time */
+    decided(kit, &kit->golden, KG_PASS, false, "right; not timed");
     free(kit);
 }
 
@@ -1121,6 +1162,7 @@ static void weak_gates(void **state)
     kit->result.comparison.rel_l2 = 1;
     decided(kit, &kit->golden, KG_FAIL, false, "rel_l2 1 over 0.05");
     kit->result.of.policy.xfail = "bug 7";
+    (void)strcpy(kit->golden.xfails, "normal");
     decided(kit, &kit->golden, KG_XFAIL, false, "must fail (bug 7), and does: rel_l2 1 over 0.05");
     kit->result.marks.rel_l2 = true;
     set_blocks(kit, 3, 25, 50);
@@ -1275,6 +1317,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_tick_is_no_slowdown),
     cmocka_unit_test(new_case_is_gated_for_being_right),
     cmocka_unit_test(expected_failures),
+    cmocka_unit_test(excuses_are_as_old_as_the_golden),
+    cmocka_unit_test(timing_switched_off_is_lost),
     cmocka_unit_test(weak_gates),
     cmocka_unit_test(what_is_excused_is_not_weak),
     cmocka_unit_test(long_notes_are_cut),
