@@ -565,7 +565,7 @@ static void expected_failures_are_in_a_file(void **state)
     char *text = scratch_read(*state, "expectations_h200.json");
     const char *first = strstr(text, ",\"xfails\":\"huge,sink\",");
     assert_non_null(first);
-    assert_null(strstr(first + 1, "xfails"));
+    assert_null(strstr(first + strlen(",\"xfails"), "xfails"));
     free(text);
     assert_int_equal(kg_goldens_load(*state, "h200", &goldens, NULL), 0);
     assert_string_equal(goldens.items[0].xfails, "huge,sink");
