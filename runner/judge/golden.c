@@ -223,6 +223,12 @@ static size_t lower_bound(const struct kg_goldens *goldens, const char *key)
     return low;
 }
 
+bool kg_golden_holds_threshold(const struct kg_golden *golden, double table_pct)
+{
+    const struct kg_threshold *own = &golden->threshold;
+    return *own->from && (*own->reason || own->pct < table_pct);
+}
+
 const char *kg_golden_regime_name(const kg_regime *regime)
 {
     return regime ? regime->name : "normal";

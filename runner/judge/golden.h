@@ -27,6 +27,13 @@ struct kg_best {
     char anchor[64], anchor_identity[1024];
 };
 
+/* What a case may lose. */
+struct kg_threshold {
+    double pct;
+    char from[8]; /* "table", or "bless", which was given it at that commit; "" : no threshold is known */
+    char git_sha[48], date[32], reason[256];
+};
+
 struct kg_golden {
     char key[KG_ID_SIZE]; /* suite/shape/backend */
     double p50_us;
@@ -46,6 +53,7 @@ struct kg_golden {
     double flops, bytes;
     char launch[1024]; /* kg_launch_format; "" : it is not known, nor are the knobs */
     char knobs[256];   /* as they took effect: name=value,… */
+    struct kg_threshold threshold;
     char xfails[256];  /* regimes in which it was expected to fail, "normal" among them: "huge,sink"; "" : none */
     char compiler[31]; /* of what was compiled at run time; "" : nothing was */
     int registers;     /* of it, the most of a kernel */
@@ -75,6 +83,10 @@ void kg_goldens_free_all(struct kg_goldens *sets, size_t count);
 /* Is the golden's work that of the problem? Otherwise ret_what says what differs: "problem: n=8192 -> n=512; bytes: …".
  * One that does not know its work is of any. */
 bool kg_golden_is_of(const struct kg_golden *golden, const kg_op *op, const void *problem, char *ret_what, size_t size);
+
+/* Does the golden's threshold hold, and not the table's? One that was given does; the table's at the bless does where
+ * the table is milder by now. */
+bool kg_golden_holds_threshold(const struct kg_golden *golden, double table_pct);
 
 /* Was the case expected to fail in that regime, NULL: on normal inputs, when the golden was blessed? */
 bool kg_golden_excuses(const struct kg_golden *golden, const kg_regime *regime);

@@ -20,6 +20,7 @@ static const char *const timers[] = { "graph", "event" }, *const caches[] = { "w
 #define WITH_ANCHOR .with = offsetof(struct kg_golden, anchor)
 #define WITH_PROBLEM .with = offsetof(struct kg_golden, problem)
 #define WITH_LAUNCH .with = offsetof(struct kg_golden, launch)
+#define THRESHOLD(field) KG_AT(struct kg_threshold, field)
 #define WITH_COMPILER .most = INT_MAX, .with = offsetof(struct kg_golden, compiler)
 
 /* ---- what tables hold ------------------------------------------------------------------------------------------ */
@@ -68,8 +69,14 @@ static const struct kg_member problem_members[] = {
     { "flops", KG_IS_EXACT, GOLDEN(flops) },
     { "bytes", KG_IS_EXACT, GOLDEN(bytes) },
 };
-static const struct kg_record best_record = KG_RECORD(best_members), card_record = KG_RECORD(card_members),
-                              code_record = KG_RECORD(code_members), contract_record = KG_RECORD(contract_members),
+static const struct kg_member threshold_members[] = {
+    { "pct", KG_IS_AMOUNT, THRESHOLD(pct) },       { "from", KG_IS_NAME, THRESHOLD(from) },
+    { "git_sha", KG_IS_TEXT, THRESHOLD(git_sha) }, { "date", KG_IS_TEXT, THRESHOLD(date) },
+    { "reason", KG_IS_TEXT, THRESHOLD(reason) },
+};
+static const struct kg_record threshold_record = KG_RECORD(threshold_members), best_record = KG_RECORD(best_members),
+                              card_record = KG_RECORD(card_members), code_record = KG_RECORD(code_members),
+                              contract_record = KG_RECORD(contract_members),
                               problem_record = KG_RECORD(problem_members);
 
 static const struct kg_member provenance_members[] = {
@@ -100,6 +107,8 @@ static const struct kg_member members[] = {
     { "blocks_ratio", KG_IS_LIST, GOLDEN(blocks_ratio), BLOCKS, WITH_ANCHOR },
     { "anchor_us", KG_IS_POSITIVE, GOLDEN(anchor_p50_us), WITH_ANCHOR },
     { "problem", KG_IS_ENTRY, .record = &problem_record, .table = "problems", WITH_PROBLEM },
+    { "threshold", KG_IS_ENTRY, GOLDEN(threshold), .record = &threshold_record, .table = "thresholds",
+      .with = offsetof(struct kg_golden, threshold.from) },
     { "xfails", KG_IS_NAME, GOLDEN(xfails), .with = offsetof(struct kg_golden, xfails) },
     { "setup", KG_IS_ENTRY, .record = &setup_record, .table = "setups" },
     { "best", KG_IS_ENTRY, GOLDEN(best), .record = &best_record, .table = "bests" },

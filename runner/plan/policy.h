@@ -49,10 +49,11 @@ struct kg_policy {
     double arm_us;       /* time in windows that each arm of a block aims at: the case, its anchor, its baseline. Two
                           * builds' blocks may last longer, see block.c */
     double threshold_pct;
-    double creep_pct;   /* allowed over the best ever blessed, with the interval's lower bound. CUDA only */
-    int max_blocks;     /* of a set of rounds */
-    bool timed;         /* false: --no-time, or a table that is correctness only */
-    bool against;       /* as kg_policy_terms has it */
+    bool threshold_of_golden; /* not of the table, nor of --threshold */
+    double creep_pct;         /* allowed over the best ever blessed, with the interval's lower bound. CUDA only */
+    int max_blocks;           /* of a set of rounds */
+    bool timed;               /* false: --no-time, or a table that is correctness only */
+    bool against;             /* as kg_policy_terms has it */
     bool is_cpu_anchor; /* judges the others by ratio; its own absolute time travels badly, so no golden judges it */
     const char *xfail;  /* reason of the row that says it must fail; NULL: none */
     unsigned excused;   /* wrong answers that the suite's gates need not see; a kg_wrong_set */

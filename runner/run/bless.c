@@ -110,6 +110,8 @@ static void say_blessed(const struct kg_golden *old, const struct kg_golden *gol
         fprintf(out, "blessed %s: %.6g us (new)\n", golden->key, golden->p50_us);
         return;
     }
+    if (*old->threshold.from && old->threshold.pct != golden->threshold.pct)
+        fprintf(out, "  its threshold: %g%% -> %g%%\n", old->threshold.pct, golden->threshold.pct);
     fprintf(out, "blessed %s: %.6g -> %.6g us (%+.2f%%)\n", golden->key, old->p50_us, golden->p50_us,
             100 * (golden->p50_us / old->p50_us - 1));
     say_best(old, golden, reset_best, out);
@@ -128,6 +130,25 @@ static void refuse_weak(struct kg_result *r, FILE *out)
     char why[KG_ID_SIZE + sizeof r->reason];
     snprintf(why, sizeof why, "%s: %s", r->id, r->reason);
     refuse(r, why, out);
+}
+
+/* One that was given stays until another is. The table's says no more, so that all cases have it in common. */
+static void set_threshold(const struct kg_session *s, const struct kg_result *r, const struct kg_golden *old,
+                          struct kg_golden *golden)
+{
+    const bool given = s->options->timing.threshold_pct >= 0;
+    struct kg_threshold *own = &golden->threshold;
+    if (!given && old && *old->threshold.reason) {
+        *own = old->threshold;
+        return;
+    }
+    *own = (struct kg_threshold){ .pct = r->of.policy.threshold_pct };
+    snprintf(own->from, sizeof own->from, "%s", given ? "bless" : "table");
+    if (!given)
+        return;
+    snprintf(own->git_sha, sizeof own->git_sha, "%s", golden->provenance.git_sha);
+    snprintf(own->date, sizeof own->date, "%s", golden->provenance.date);
+    snprintf(own->reason, sizeof own->reason, "%s", golden->provenance.reason);
 }
 
 /* Regimes in which the tables expect any seed of the case to fail. */
@@ -162,6 +183,7 @@ static int bless_one(struct kg_session *s, struct kg_goldens *goldens, struct kg
         refuse(r, cause.text, out);
         return KG_OK;
     }
+    set_threshold(s, r, kg_goldens_find(goldens, key), &golden);
     list_xfails(s, r, &golden);
     r->bless = KG_BLESSED;
     say_blessed(kg_goldens_find(goldens, key), &golden, s->options->reset_best, out);

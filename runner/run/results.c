@@ -27,6 +27,20 @@ static void apply_pair(const struct kg_session *s, const struct kg_pair *pair, s
     }
 }
 
+/* A bless goes by the table, unless the golden's was given. */
+static void take_threshold(const struct kg_session *s, struct kg_result *r)
+{
+    struct kg_policy *policy = &r->of.policy;
+    char key[KG_ID_SIZE];
+    kg_case_key(&r->of, *r->backend ? r->backend : r->of.backend->name, key, sizeof key);
+    const struct kg_golden *golden = kg_goldens_find(&s->goldens, key);
+    if (s->baseline.root || s->options->timing.threshold_pct >= 0 || !golden ||
+        !kg_golden_holds_threshold(golden, policy->threshold_pct) || (s->options->bless && !*golden->threshold.reason))
+        return;
+    policy->threshold_pct = golden->threshold.pct;
+    policy->threshold_of_golden = true;
+}
+
 void kg_session_resolve_policy(const struct kg_session *s, struct kg_result *r)
 {
     const struct kg_policy_terms terms = { .timing = &s->options->timing,
@@ -37,6 +51,7 @@ void kg_session_resolve_policy(const struct kg_session *s, struct kg_result *r)
     r->of.policy.timed &= !r->of.regime;
     r->of.policy.xfail = kg_case_xfail(&r->of, r->id);
     r->of.policy.excused = kg_case_excused(&r->of, r->id);
+    take_threshold(s, r);
 }
 
 int kg_session_make_results(struct kg_session *s, kg_error *ret_error)

@@ -551,6 +551,27 @@ static void what_was_compiled_is_in_a_file(void **state)
     kg_goldens_done(&goldens);
 }
 
+static void threshold_is_in_a_file(void **state)
+{
+    struct kg_goldens goldens = { .arch = "h200" };
+    struct kg_golden golden = golden_of("s/k/b", 5);
+    assert_false(kg_golden_holds_threshold(&golden, 2)); /* it knows none */
+    golden.threshold = (struct kg_threshold){ .pct = 1.5, .from = "table" };
+    assert_int_equal(kg_goldens_put(&goldens, &golden, false, NULL), 0);
+    assert_int_equal(kg_goldens_save(&goldens, *state, NULL), 0);
+    kg_goldens_done(&goldens);
+    assert_int_equal(kg_goldens_load(*state, "h200", &goldens, NULL), 0);
+    struct kg_golden *read = &goldens.items[0];
+    assert_true(read->threshold.pct == 1.5);
+    assert_string_equal(read->threshold.from, "table");
+    assert_true(kg_golden_holds_threshold(read, 2)); /* the table is milder by now */
+    assert_false(kg_golden_holds_threshold(read, 1.5));
+    assert_false(kg_golden_holds_threshold(read, 1));
+    (void)strcpy(read->threshold.reason, "given");
+    assert_true(kg_golden_holds_threshold(read, 1));
+    kg_goldens_done(&goldens);
+}
+
 /* Only a golden of a case that was expected to fail somewhere says so. */
 static void expected_failures_are_in_a_file(void **state)
 {
@@ -1052,6 +1073,7 @@ int main(void)
         in_folder(round_trip_is_byte_identical),
         in_folder(set_without_cases_and_case_without_anchor),
         in_folder(what_was_compiled_is_in_a_file),
+        in_folder(threshold_is_in_a_file),
         in_folder(expected_failures_are_in_a_file),
         in_folder(best_of_another_card_in_a_file),
         in_folder(schema_1_is_read),
