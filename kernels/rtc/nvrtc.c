@@ -178,8 +178,7 @@ static int compile(const struct nvrtc *call, void *compiling, const struct rtc_p
     options[1] = "--ptxas-options=-v"; /* the log tells resources */
     for (int i = 0; i < count; i++)
         options[2 + i] = program->options[i];
-    options[2 + count] =
-        "--no-cache"; /* what comes out of NVRTC's own cache tells none; versions before it lack this */
+    options[2 + count] = "--no-cache"; /* what comes out of NVRTC's own tells none; older versions lack this */
     int result = call->CompileProgram(compiling, count + 3, options);
     if (result == INVALID_OPTION)
         result = call->CompileProgram(compiling, count + 2, options);

@@ -193,8 +193,7 @@ static int bless_one(struct kg_session *s, struct kg_goldens *goldens, struct kg
 /* No table has it any more, times it, or takes it for right. */
 static bool is_disowned(const struct kg_result *r)
 {
-    return r->outcome == KG_ABSENT || !kg_timed_by_tables(r->of.suite, r->of.backend) ||
-           (r->of.policy.xfail && !r->of.regime);
+    return r->verdict == KG_LOST && r->outcome != KG_SKIPPED;
 }
 
 /* Other seeds and regimes have the same golden. */
