@@ -117,14 +117,27 @@ static void listen(struct dispatch *p, struct kg_process *process, char *ret_how
         p->interrupted = kg_patience_over(&patience);
 }
 
-/* Threads that wait for one another by spinning, as OpenMP's do by default, cost a busy machine many times the work: a
- * worker that times nothing has them sleep. */
-static const char *setting_of(const struct kg_job *job)
+static bool is_timed(const struct kg_job *job)
 {
     bool timed = false;
     for (size_t i = 0; i < job->n_cases; i++)
         timed = timed || job->cases[i].time;
-    return timed ? NULL : "OMP_WAIT_POLICY=passive";
+    return timed;
+}
+
+/* Threads that wait for one another by spinning, as OpenMP's do by default, cost a busy machine many times the work: a
+ * worker that times nothing has them sleep. */
+static int start(const struct dispatch *p, const struct kg_job *job, struct kg_process *ret_process,
+                 kg_error *ret_error)
+{
+    char threads[32] = "";
+    const char *settings[3] = { "OMP_WAIT_POLICY=passive", NULL, NULL };
+    const char *const arguments[] = { "run", NULL };
+    if (p->options->threads)
+        snprintf(threads, sizeof threads, "OMP_NUM_THREADS=%d", p->options->threads);
+    if (*threads)
+        settings[1] = threads;
+    return kg_process_start(arguments, is_timed(job) ? NULL : settings, p->options->log_path, ret_process, ret_error);
 }
 
 static void draw_token(char ret_token[KG_TOKEN_SIZE])
@@ -140,7 +153,6 @@ static int run_worker(struct dispatch *p, kg_error *ret_error)
     struct kg_process process;
     struct kg_job rest = *p->job;
     char how[128], what[220];
-    const char *const arguments[] = { "run", NULL };
     rest.cases = malloc(p->job->n_cases * sizeof *rest.cases);
     if (!rest.cases)
         return kg_fail(ret_error, KG_ENOMEM, "out of memory for a job");
@@ -152,7 +164,7 @@ static int run_worker(struct dispatch *p, kg_error *ret_error)
     p->bye = p->timed_out = p->forged = false;
     draw_token(p->token);
     memcpy(rest.token, p->token, sizeof rest.token);
-    int status = kg_process_start(arguments, setting_of(&rest), p->options->log_path, &process, ret_error);
+    int status = start(p, &rest, &process, ret_error);
     if (!status) {
         kg_wire_write_job(process.job, &rest, NULL); /* a worker that is gone already shows below */
         close(process.job);

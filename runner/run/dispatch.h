@@ -8,6 +8,7 @@
 
 struct kg_dispatch_options {
     double timeout_s;     /* a case's phase; then the worker is killed and the case is broken */
+    int threads;          /* of OpenMP in a worker that times nothing; 0: as many as it takes */
     const char *log_path; /* what workers print is appended here; NULL: discarded */
     /* Called after every message; NULL: none. */
     void (*progress)(void *argument, size_t index, enum kg_phase phase);

@@ -37,28 +37,39 @@ bool kg_patience_over(const struct kg_patience *patience)
            (patience->deadline_s > 0 && kg_process_now_s() >= patience->deadline_s);
 }
 
-/* The environment with a setting more, unless it has one of that name; free() it. NULL: no memory. */
-static const char **environment_with(const char *setting)
+static bool is_set(const char *setting)
 {
-    size_t count = 0, name = setting ? strcspn(setting, "=") + 1 : 0;
-    bool there = !setting;
-    for (; environ[count]; count++)
-        there = there || !strncmp(environ[count], setting, name);
-    const char **with = calloc(count + 2, sizeof *with);
+    const size_t name = strcspn(setting, "=") + 1;
+    for (size_t i = 0; environ[i]; i++)
+        if (!strncmp(environ[i], setting, name))
+            return true;
+    return false;
+}
+
+/* The environment with the settings that it does not have; free() it. NULL: no memory. */
+static const char **environment_with(const char *const *settings)
+{
+    size_t count = 0, more = 0;
+    while (environ[count])
+        count++;
+    while (settings && settings[more])
+        more++;
+    const char **with = calloc(count + more + 1, sizeof *with);
     for (size_t i = 0; with && i < count; i++)
         with[i] = environ[i];
-    if (with && !there)
-        with[count] = setting;
+    for (size_t i = 0; with && i < more; i++)
+        if (!is_set(settings[i]))
+            with[count++] = settings[i];
     return with;
 }
 
-static int spawn(const char *const *arguments, const char *setting, const char *log_path, int job, int messages,
+static int spawn(const char *const *arguments, const char *const *settings, const char *log_path, int job, int messages,
                  pid_t *ret_pid)
 {
     const char *argv[MAX_ARGUMENTS + 3] = { "kgate", "worker" };
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
-    const char **environment = environment_with(setting);
+    const char **environment = environment_with(settings);
     if (!environment)
         return ENOMEM;
     for (int i = 0; i < MAX_ARGUMENTS && arguments[i]; i++)
@@ -94,14 +105,14 @@ static int make_pipe(int ret_ends[2])
     return ret_ends[0] < 0 || ret_ends[1] < 0 ? -1 : 0;
 }
 
-int kg_process_start(const char *const *arguments, const char *setting, const char *log_path,
+int kg_process_start(const char *const *arguments, const char *const *settings, const char *log_path,
                      struct kg_process *ret_process, kg_error *ret_error)
 {
     int job[2] = { -1, -1 }, messages[2] = { -1, -1 };
     pid_t pid = 0;
     if (make_pipe(job) || make_pipe(messages))
         return kg_fail(ret_error, KG_EIO, "cannot make a pipe: %s", strerror(errno));
-    int status = spawn(arguments, setting, log_path, job[0], messages[1], &pid);
+    int status = spawn(arguments, settings, log_path, job[0], messages[1], &pid);
     close(job[0]);
     close(messages[1]);
     if (status) {

@@ -18,9 +18,9 @@ struct kg_process {
 };
 
 /* exec, not fork, of kgate itself, in a process group of its own: `kgate worker ARGUMENTS…`. stdout and stderr go to
- * log_path, appended, of which the first 16 MiB are kept; it stays the caller's. `setting`: a NAME=value of its
- * environment where this process's has no NAME; NULL: none. */
-int kg_process_start(const char *const *arguments, const char *setting, const char *log_path,
+ * log_path, appended, of which the first 16 MiB are kept; it stays the caller's. `settings`: each NAME=value of its
+ * environment where this process's has no NAME; ends with NULL; NULL: none. */
+int kg_process_start(const char *const *arguments, const char *const *settings, const char *log_path,
                      struct kg_process *ret_process, kg_error *ret_error);
 
 /* What ends the waiting for a line. */

@@ -98,13 +98,22 @@ void kg_rounds_done(struct kg_rounds *r)
     *r = (struct kg_rounds){ 0 };
 }
 
+/* Launches that are compared bit by bit have the device to themselves. */
+static int workers_of(const struct kg_session *s)
+{
+    if (s->options->jobs)
+        return s->options->jobs;
+    return s->options->repeat ? 1 : kg_crew_size(&s->device);
+}
+
 static int run_job(struct kg_rounds *r, const struct kg_job *job, size_t later, kg_error *ret_error)
 {
     char stage[32] = "correctness";
     if (job->round)
         snprintf(stage, sizeof stage, "round %d", job->round);
     kg_progress_begin(&r->progress, stage, job->round > 0, job->n_cases, later);
-    int status = kg_dispatch_run(job, &r->options, r->session->results, r->session->n_results, &r->stopped, ret_error);
+    int status = kg_crew_run(job, job->round ? 1 : workers_of(r->session), &r->options, r->session->results,
+                             r->session->n_results, &r->stopped, ret_error);
     kg_progress_end(&r->progress);
     return status;
 }

@@ -3,7 +3,7 @@
 #ifndef KG_ROUNDS_H
 #define KG_ROUNDS_H
 
-#include "run/dispatch.h"
+#include "run/crew.h"
 #include "run/progress.h"
 #include "run/session.h"
 #include "run/stop.h"

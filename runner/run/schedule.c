@@ -3,6 +3,8 @@
 
 #include "base/random.h"
 
+#define LARGE ((double)(1 << 30)) /* bytes of inputs and outputs */
+
 struct kg_job kg_schedule_job(const struct kg_session *s)
 {
     const struct kg_options *o = s->options;
@@ -51,6 +53,7 @@ void kg_schedule_correctness(const struct kg_session *s, struct kg_job_case *roo
         struct kg_job_case *one = &room[job->n_cases++];
         *one = job_case(s, i);
         one->check = true;
+        one->alone = r->work.bytes > LARGE;
         one->check_baseline = s->baseline.root && !r->is_new && !r->of.regime && !kg_result_is_timed(r);
         snprintf(one->pin, sizeof one->pin, "%s", golden_pin(s, r));
         snprintf(one->baseline_pin, sizeof one->baseline_pin, "%s", s->baseline.root ? one->pin : "");

@@ -3,15 +3,16 @@
 #define KG_STOP_H
 
 #include <signal.h>
+#include <stdatomic.h>
 
 #include "kgate.h"
 
 struct kg_stop {
     const volatile sig_atomic_t *signalled;
     double timeout_s;
-    double deadline_s; /* kg_process_now_s(); 0: none */
-    bool fail_fast;    /* the first failure ends the run */
-    bool failed;       /* and has */
+    double deadline_s;  /* kg_process_now_s(); 0: none */
+    bool fail_fast;     /* the first failure ends the run */
+    atomic_bool failed; /* and has */
 };
 
 /* From now on the first SIGINT or SIGTERM is only noted, and the next one ends the process at once. A signal that the

@@ -410,8 +410,8 @@ class Judge:
         if self.options.gpus > 1:
             environment["CUDA_VISIBLE_DEVICES"] = str(next(self.turn) % self.options.gpus)
         device, output = device or self.options.device, module.parent / "results"
-        command = [self.kgate, "run", "--module", module, "--device", device, "--no-time", "--format", "json", "--shuffle=1",
-                   "--case-timeout", str(patience or self.options.case_timeout), "--output", output, "--expectations", output / "none",
+        command = [self.kgate, "run", "--module", module, "--device", device, "--no-time", "--jobs", "1",
+                   "--format", "json", "--shuffle=1", "--case-timeout", str(patience or self.options.case_timeout), "--output", output, "--expectations", output / "none",
                    *arguments]
         try:
             done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
