@@ -119,6 +119,7 @@ static void add_launches(cJSON *root, const struct kg_run *run)
         cJSON_AddItemToArray(launches, item);
         kg_json_add_text(item, "id", result->id);
         kg_json_add_text(item, "backend", kg_fact_resolved(result));
+        cJSON_AddNumberToObject(item, "prepare_ms", result->prepare_ms);
         cJSON_AddNumberToObject(item, "kernel_nodes", result->launch.kernels);
         cJSON_AddNumberToObject(item, "memory_nodes", result->launch.memory_nodes);
         cJSON_AddNumberToObject(item, "other_nodes", result->launch.other_nodes);

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 
 /* ---- a folder -------------------------------------------------------------------------------------------------- */
@@ -109,9 +110,8 @@ static void *tell(void *user)
 {
     struct wait *wait = user;
     const struct timespec pause = { .tv_nsec = 20000000 };
-    struct timespec begin, now;
+    const double begin_s = kg_now_s();
     double waited_s = 0, next_s = 0;
-    clock_gettime(CLOCK_MONOTONIC, &begin);
     while (!wait->over) {
         if (waited_s >= next_s) {
             char holder[140];
@@ -120,8 +120,7 @@ static void *tell(void *user)
             next_s = next_s > 0 ? 2 * next_s : 10;
         }
         (void)nanosleep(&pause, NULL);
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        waited_s = (double)(now.tv_sec - begin.tv_sec) + 1e-9 * (double)(now.tv_nsec - begin.tv_nsec);
+        waited_s = kg_now_s() - begin_s;
     }
     return NULL;
 }

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "run/bless.h"
-#include "run/process.h"
+#include "base/clock.h"
 #include "reports/facts.h"
 #include "reports/terminal.h"
 #include "run/rounds.h"
@@ -154,10 +154,10 @@ int kg_command_run(const struct kg_options *options, kg_error *ret_error)
     if (!status)
         status = kg_rounds_init(&rounds, &session, ret_error);
     if (!status) {
-        double started_s = kg_process_now_s(); /* waiting for the device is not the run's time */
+        double started_s = kg_now_s(); /* waiting for the device is not the run's time */
         say_beforehand(&session);
         status = kg_rounds_run(&rounds, ret_error);
-        session.run.seconds = kg_process_now_s() - started_s;
+        session.run.seconds = kg_now_s() - started_s;
     }
     if (!status)
         status = conclude(&rounds, ret_error);

@@ -4,8 +4,8 @@
 
 #include <ctype.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 
 #ifndef KG_WITH_CUDA
@@ -102,18 +102,18 @@ struct kg_device_state kg_device_state_unknown(void)
 }
 
 /* Painting is work enough for the clocks to rise. */
+#define WORK_S 0.3
+
 static void put_to_work(kg_context *context)
 {
-    enum { BYTES = 64 << 20, MILLISECONDS = 300 };
-    struct timespec start, now;
+    enum { BYTES = 64 << 20 };
     void *data = NULL;
     int status = context->ops->allocate(context, BYTES, &data, NULL);
-    (void)clock_gettime(CLOCK_MONOTONIC, &start);
+    const double end_s = kg_now_s() + WORK_S;
     do {
         if (!status)
             status = context->ops->paint(context, data, BYTES, KG_POISON, NULL);
-        (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    } while (!status && (now.tv_sec - start.tv_sec) * 1000 + (now.tv_nsec - start.tv_nsec) / 1000000 < MILLISECONDS);
+    } while (!status && kg_now_s() < end_s);
 }
 
 void kg_device_health(enum kg_device_kind kind, int index, bool work, struct kg_device_health *ret_health)

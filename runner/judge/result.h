@@ -138,6 +138,7 @@ struct kg_result {
     bool is_new;          /* --against: the baseline has no such case (or why: note), so only correctness is gated */
     bool baseline_broken; /* --against: what failed is the baseline, not the candidate */
     char knobs[256];      /* name=value,… as they took effect */
+    double prepare_ms;    /* of its backend, as the process says that was last to prepare it */
     struct kg_launch_info launch;
     int n_compiled;
     kg_compiled compiled[KG_MAX_COMPILED]; /* at run time, by its backend; as the process says that saw each first */

@@ -5,8 +5,8 @@
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "measure/arm.h"
 #include "measure/order.h"
 #include "base/random.h"
@@ -42,13 +42,6 @@ struct block_run {
     double start_us, end_us, busy_us;
 };
 
-static double now_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return 1e6 * (double)now.tv_sec + 1e-3 * (double)now.tv_nsec;
-}
-
 /* ---- turns ------------------------------------------------------------------------------------------------- */
 
 /* Waits for the oldest batch. Fills the arms' us at the indices of its turns. */
@@ -59,7 +52,7 @@ static int collect(struct block_run *b, kg_error *ret_error)
     int status = b->context->ops->collect(b->context, us, ret_error);
     if (status)
         return status;
-    b->end_us = now_us();
+    b->end_us = 1e6 * kg_now_s();
     b->in_flight[0] = b->in_flight[1];
     b->n_in_flight--;
     for (int i = 0; i < batch.count * b->n_arms; i++) {
@@ -84,7 +77,7 @@ static int launch(struct block_run *b, struct batch batch, kg_error *ret_error)
         windows[i] = arm->windows[(turn + arm->ahead) % arm->n_windows];
     }
     if (b->start_us == 0)
-        b->start_us = now_us();
+        b->start_us = 1e6 * kg_now_s();
     status = b->context->ops->enqueue(b->context, windows, batch.count * b->n_arms, ret_error);
     if (!status)
         b->in_flight[b->n_in_flight++] = batch;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "measure/order.h"
 
 /* Tensors of set `at`; with its workspace after them, in `room`. */
@@ -120,16 +121,18 @@ static int fill_workspace(struct kg_prepared *prepared, kg_context *context, siz
 }
 
 /* Without prepare the state is the call itself, which must stay where it is. */
-static int prepare(struct kg_host_state *host, const kg_backend *backend, kg_call *call, void **ret_state,
-                   kg_identity *ret_identity, kg_error *ret_error)
+static int prepare(struct kg_host_state *host, struct kg_prepared *s, kg_error *ret_error)
 {
-    int status = kg_host_open_backend(host, backend, call->device, &call->library, ret_error);
-    if (status)
+    const kg_backend *backend = s->backend;
+    int status = kg_host_open_backend(host, backend, s->call.device, &s->call.library, ret_error);
+    s->state = &s->call;
+    if (status || !backend->prepare)
         return status;
-    if (backend->prepare)
-        return backend->prepare(kg_backend_own(backend), call, ret_state, ret_identity, ret_error);
-    *ret_state = call;
-    return KG_OK;
+    s->state = NULL;
+    const double began_s = kg_now_s();
+    status = backend->prepare(kg_backend_own(backend), &s->call, &s->state, &s->identity, ret_error);
+    s->prepare_ms = 1e3 * (kg_now_s() - began_s);
+    return status;
 }
 
 int kg_prepared_new(struct kg_host_state *host, struct kg_fixture *fixture, const kg_backend *backend,
@@ -153,7 +156,7 @@ int kg_prepared_new(struct kg_host_state *host, struct kg_fixture *fixture, cons
     s->call.n_tensors = fixture->buffers.count;
     s->call.stream = context->ops->stream(context);
     s->call.pin = pin && *pin ? pin : NULL;
-    status = prepare(host, backend, &s->call, &s->state, &s->identity, ret_error);
+    status = prepare(host, s, ret_error);
     if (!status && backend->workspace) {
         s->workspace_bytes = backend->workspace(kg_backend_own(backend), s->state);
         status = new_workspaces(s, 1, ret_error);

@@ -12,6 +12,7 @@ struct kg_prepared {
     void *state;
     void *knobs;
     kg_identity identity;
+    double prepare_ms;             /* the backend's own, its library open already */
     const struct kg_buffers *ring; /* sets that calls are given */
     int n_ring;
     bool rotates; /* every call takes the next set; otherwise all take set `set` */

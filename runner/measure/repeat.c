@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/format.h"
 #include "base/random.h"
 #include "base/text.h"
@@ -31,13 +31,6 @@ struct repetition {
     double launch_us;        /* the shortest launch while it was alone */
     double news_us;          /* when it was last said that this goes on */
 };
-
-static double now_us(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec * 1e-3;
-}
 
 static int begin(struct repetition *r, kg_error *ret_error)
 {
@@ -83,12 +76,12 @@ static int produce_inputs(struct repetition *r, kg_error *ret_error)
 static int launch_and_wait(struct repetition *r, enum condition condition, kg_error *ret_error)
 {
     const struct kg_device_ops *ops = r->context->ops;
-    const double began_us = now_us();
+    const double began_us = 1e6 * kg_now_s();
     int status = kg_prepared_launch(r->asked->prepared, 0, ops->stream(r->context), ret_error);
     if (!status)
         status = ops->synchronize(r->context, ret_error);
     if (condition == ALONE)
-        r->launch_us = fmin(r->launch_us, now_us() - began_us);
+        r->launch_us = fmin(r->launch_us, 1e6 * kg_now_s() - began_us);
     return status;
 }
 
@@ -197,7 +190,7 @@ static int repeat_once(struct repetition *r, int number, struct kg_repeats *repe
 
 static void say_alive(struct repetition *r)
 {
-    const double now = now_us();
+    const double now = 1e6 * kg_now_s();
     if (!r->asked->alive || now - r->news_us < NEWS_US)
         return;
     r->asked->alive(r->asked->argument);
@@ -207,7 +200,7 @@ static void say_alive(struct repetition *r)
 int kg_repeat_check(const struct kg_repeat *repeat, struct kg_repeats *ret_repeats, kg_error *ret_error)
 {
     struct repetition r = {
-        .asked = repeat, .context = repeat->fixture->context, .launch_us = MOST_US, .news_us = now_us()
+        .asked = repeat, .context = repeat->fixture->context, .launch_us = MOST_US, .news_us = 1e6 * kg_now_s()
     };
     struct kg_repeats repeats = { 0 };
     int status = begin(&r, ret_error);

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "worker/worker.h"
 
 #define MAX_ARGUMENTS 8
@@ -24,17 +24,10 @@
 
 extern char **environ;
 
-double kg_process_now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 bool kg_patience_over(const struct kg_patience *patience)
 {
     return (patience->stop && *patience->stop) ||
-           (patience->deadline_s > 0 && kg_process_now_s() >= patience->deadline_s);
+           (patience->deadline_s > 0 && kg_now_s() >= patience->deadline_s);
 }
 
 static bool is_set(const char *setting)
@@ -190,7 +183,7 @@ static bool wait_readable(const struct kg_process *p, double seconds)
 enum kg_read kg_process_read_line(struct kg_process *p, const struct kg_patience *patience, const char **ret_line,
                                   size_t *ret_length)
 {
-    const double end_s = kg_process_now_s() + patience->timeout_s;
+    const double end_s = kg_now_s() + patience->timeout_s;
     drop_line(p);
     size_t scanned = 0;
     bool ended = false;
@@ -201,7 +194,7 @@ enum kg_read kg_process_read_line(struct kg_process *p, const struct kg_patience
             return KG_READ_STOPPED;
         if (!make_room(p))
             return KG_READ_END;
-        double left_s = end_s - kg_process_now_s();
+        double left_s = end_s - kg_now_s();
         if (left_s <= 0)
             return KG_READ_TIMEOUT;
         /* A signal between the look at `stop` and the wait would go unseen for long: the wait is short. */

@@ -26,7 +26,7 @@ int kg_process_start(const char *const *arguments, const char *const *settings, 
 /* What ends the waiting for a line. */
 struct kg_patience {
     double timeout_s;                  /* of this line */
-    double deadline_s;                 /* kg_process_now_s() at which everything stops; 0: none */
+    double deadline_s;                 /* kg_now_s() at which everything stops; 0: none */
     const volatile sig_atomic_t *stop; /* set by a signal's handler; NULL: none */
 };
 
@@ -37,7 +37,6 @@ enum kg_read { KG_READ_LINE, KG_READ_END, KG_READ_TIMEOUT, KG_READ_STOPPED };
 enum kg_read kg_process_read_line(struct kg_process *process, const struct kg_patience *patience, const char **ret_line,
                                   size_t *ret_length);
 
-double kg_process_now_s(void);                             /* CLOCK_MONOTONIC */
 bool kg_patience_over(const struct kg_patience *patience); /* its deadline has passed, or it was told to stop */
 
 /* Kills what is left of the worker and of its group, frees, and says in words how the worker ended: "exited with status

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "run/process.h"
+#include "base/clock.h"
 
 #define BAR 24
 #define LINE_EVERY_S 30.0
@@ -51,7 +51,7 @@ void kg_progress_begin(struct kg_progress *p, const char *stage, bool timing, si
     p->stage = stage;
     p->outlook = (struct kg_outlook){ .total = total, .timing = timing, .later = later };
     p->outlook.block_s = p->n_blocks ? p->timed_s / (double)p->n_blocks : 0;
-    p->began_s = kg_process_now_s();
+    p->began_s = kg_now_s();
     if (!(p->said_s > 0))
         p->said_s = p->began_s;
 }
@@ -82,7 +82,7 @@ void kg_progress_step(void *argument, size_t index, enum kg_phase phase)
 {
     struct kg_progress *p = argument;
     char left[64];
-    double now_s = kg_process_now_s();
+    double now_s = kg_now_s();
     p->outlook.done += phase == KG_DONE;
     p->outlook.round_s = now_s - p->began_s;
     kg_outlook_say(kg_outlook_left_s(&p->outlook), left, sizeof left);
@@ -98,7 +98,7 @@ void kg_progress_end(struct kg_progress *p)
         fputs("\r\033[K", stderr);
     p->shown = false;
     if (p->outlook.timing) {
-        p->timed_s += kg_process_now_s() - p->began_s;
+        p->timed_s += kg_now_s() - p->began_s;
         p->n_blocks += p->outlook.done;
     }
 }

@@ -1,7 +1,7 @@
 /* stop.c -- the handler notes the first signal and takes itself away. Nobody else sets handlers. */
 #include "run/stop.h"
 
-#include "run/process.h"
+#include "base/clock.h"
 
 static const int signals[] = { SIGINT, SIGTERM };
 #define N_SIGNALS (sizeof signals / sizeof *signals)
@@ -26,7 +26,7 @@ struct kg_stop kg_stop_arm(double timeout_s)
     }
     return (struct kg_stop){ .signalled = &signalled,
                              .timeout_s = timeout_s,
-                             .deadline_s = timeout_s > 0 ? kg_process_now_s() + timeout_s : 0 };
+                             .deadline_s = timeout_s > 0 ? kg_now_s() + timeout_s : 0 };
 }
 
 void kg_stop_at_failure(struct kg_stop *stop)

@@ -10,7 +10,7 @@
 struct kg_stop {
     const volatile sig_atomic_t *signalled;
     double timeout_s;
-    double deadline_s;  /* kg_process_now_s(); 0: none */
+    double deadline_s;  /* kg_now_s(); 0: none */
     bool fail_fast;     /* the first failure ends the run */
     atomic_bool failed; /* and has */
 };

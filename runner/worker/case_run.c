@@ -76,6 +76,7 @@ static void tell_ready(struct kg_worker *w, const struct kg_arms *arms)
     snprintf(r->pin, sizeof r->pin, "%s", prepared->identity.pin);
     snprintf(r->anchor_pin, sizeof r->anchor_pin, "%s", arms->prepared[KG_ARM_ANCHOR].identity.pin);
     snprintf(r->baseline_pin, sizeof r->baseline_pin, "%s", arms->prepared[KG_ARM_BASELINE].identity.pin);
+    r->prepare_ms = prepared->prepare_ms;
     r->n_compiled = prepared->identity.n_compiled;
     memcpy(r->compiled, prepared->identity.compiled, sizeof r->compiled);
     if (prepared->knobs)

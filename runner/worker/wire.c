@@ -76,6 +76,7 @@ static const struct kg_member ready_members[] = {
     { "baseline_pin", KG_IS_TEXT, READY(baseline_pin), .optional = true },
     { "is_new", KG_IS_FLAG, READY(is_new), .optional = true },
     { "knobs", KG_IS_TEXT, READY(knobs) },
+    { "prepare_ms", KG_IS_REAL, READY(prepare_ms) },
     { "note", KG_IS_TEXT, READY(note), .optional = true },
     { "kernels", INT(struct kg_result, launch.kernels) },
     { "memory_nodes", INT(struct kg_result, launch.memory_nodes) },
