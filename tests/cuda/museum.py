@@ -6,6 +6,7 @@
 
 Runs end at their first wrong case; the rows that few bugs leave unseen go first. Prints what saw each bug, as tests/museum/table.py does; status 1 if one was not seen."""
 import concurrent.futures
+import itertools
 import os
 import pathlib
 import shutil
@@ -19,7 +20,7 @@ import mutate  # noqa: E402
 import table  # noqa: E402
 
 MUSEUM = ROOT / "tests/museum"
-VISITS = 4  # at a time: each may take a quarter of the GPU's memory
+VISITS = 4  # at a time on a GPU: each may take a quarter of its memory
 COMPILE_S = 300
 FIRST = "sdpa_parity/limit_*", "sdpa_parity/*_bottom_right_*"
 
@@ -56,14 +57,22 @@ def rebuild(kit, patch, work):
     return None
 
 
-def visit(kgate, patch, work):
+def gpus():
+    if chosen := os.environ.get("CUDA_VISIBLE_DEVICES"):
+        return chosen.split(",")
+    done = subprocess.run(["nvidia-smi", "--list-gpus"], capture_output=True, text=True)
+    return [str(number) for number in range(done.stdout.count("\n"))]
+
+
+def visit(kgate, patch, work, gpu):
     """The whole module, if those rows do not see it."""
-    command = [kgate, "run", "--module", work / f"{patch.stem}.so", "--device", "cuda:0", "--no-time", "--fail-fast",
+    environment = dict(os.environ, CUDA_VISIBLE_DEVICES=gpu)
+    command = [kgate, "run", "--module", work / f"{patch.stem}.so", "--device", "cuda:0", "--no-time", "--fail-fast", "--jobs", "1",
                "--case-timeout", "30", "--expectations", work / "goldens", "--output", work / "results" / patch.stem,
                "--backend", table.said(patch, "Backend"), *table.said(patch, "Options").split()]
     with open(work / f"{patch.stem}.log", "w") as log:
         for rows in (FIRST, ()):
-            if subprocess.run([*command, *rows], stdout=log, stderr=subprocess.STDOUT).returncode == 1:
+            if subprocess.run([*command, *rows], stdout=log, stderr=subprocess.STDOUT, env=environment).returncode == 1:
                 break
 
 
@@ -76,8 +85,9 @@ def main(kgate, kit, folder, *names):
         failures = [why for why in pool.map(lambda patch: rebuild(kit, patch, work), patches) if why]
     print(*failures, sep="\n")
     built = [patch for patch in patches if (work / f"{patch.stem}.so").exists()]
-    with concurrent.futures.ThreadPoolExecutor(VISITS) as pool:
-        list(pool.map(lambda patch: visit(pathlib.Path(kgate).resolve(), patch, work), built))
+    turns = itertools.cycle(gpus())
+    with concurrent.futures.ThreadPoolExecutor(VISITS * len(gpus())) as pool:
+        list(pool.map(lambda room: visit(pathlib.Path(kgate).resolve(), *room), [(room, work, next(turns)) for room in built]))
     return table.main(str(MUSEUM), str(work / "results"), [patch.stem for patch in patches]) or bool(failures)
 
 

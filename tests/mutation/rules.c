@@ -87,7 +87,7 @@ static const kg_backend same_precision = {
 static const kg_backend *const plain[] = { &same_precision }, *const coded[] = { &cpu_stage_c },
                                *const coded_e4m3[] = { &cpu_stage_c_e4m3 };
 
-enum { MOST_ROWS = 400, MOST_PAIRS = 1 << 24, MOST_QUERIES = 8192 };
+enum { MOST_ROWS = 400, MOST_PAIRS = 1 << 24, MOST_QUERIES = 8192, MOST_ELEMENTS = 1 << 27 };
 
 /* The rows of `from` that no row of the `n` so far stands for. */
 static size_t add_rows(const kg_table *from, struct sdpa *rows, size_t n)
@@ -104,6 +104,8 @@ static size_t add_rows(const kg_table *from, struct sdpa *rows, size_t n)
         if (known)
             continue;
         row.B = 1, row.H = row.S < MOST_QUERIES / 2 ? MOST_QUERIES / row.S : 2, row.Hkv = 0;
+        while (row.H > 1 && row.H * sdpa_kv_length(&row) * row.D > MOST_ELEMENTS)
+            row.H /= 2;
         row.name = names[made_names];
         snprintf(names[made_names], sizeof *names, "r%d", made_names);
         made_names++;
