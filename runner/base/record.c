@@ -12,7 +12,7 @@
 #include "base/text.h"
 
 #define MAX_WORDS 8      /* of a KG_IS_COUNTS */
-#define MIN_KEY_DIGITS 8 /* of an entry */
+#define MIN_KEY_DIGITS 6 /* of an entry */
 #define MAX_KEY_DIGITS 16
 
 /* The counts as a record: a member for each word. */
@@ -294,11 +294,12 @@ int kg_record_schema(const cJSON *object, int oldest, int newest, int *ret_schem
 
 /* ---- writing --------------------------------------------------------------------------------------------------- */
 
-/* Six digits survive a round trip through a double, so what nothing changed is written back as it was. */
+/* Five digits are 50 times finer than the finest threshold, and survive a round trip through a double: what nothing
+ * changed is written back as it was. */
 static cJSON *short_number(double value)
 {
     char text[32];
-    (void)snprintf(text, sizeof text, "%.6g", value);
+    (void)snprintf(text, sizeof text, "%.5g", value);
     return cJSON_CreateRaw(text);
 }
 

@@ -8,7 +8,7 @@ enum kg_member_type {
     KG_IS_TEXT,     /* char[]; one of `words`, where there are any */
     KG_IS_NAME,     /* a text that is not empty */
     KG_IS_STRING,   /* const char *: of the tree, which must live as long; NULL is written as "" */
-    KG_IS_POSITIVE, /* double over 0, written with six digits, as is the next */
+    KG_IS_POSITIVE, /* double over 0, written with five digits, as is the next */
     KG_IS_AMOUNT,   /* double from 0 on */
     KG_IS_EXACT,    /* double from 0 on, written with all its digits */
     KG_IS_REAL,     /* double, any: written with all its digits, or as "nan", "inf", "-inf" */
@@ -68,7 +68,7 @@ void kg_record_take(const struct kg_record *record, const cJSON *object, void *r
 /* Adds the members to an object. false: no memory. */
 bool kg_record_add(cJSON *object, const struct kg_record *record, const void *from);
 
-/* The same, its entries put into `tables`, an object, as raw texts. A key is the first 8 hex digits of the hash of what
+/* The same, its entries put into `tables`, an object, as raw texts. A key is the first 6 hex digits of the hash of what
  * the entry says, more where another entry has them: who writes the same says the same, whatever else is there. */
 bool kg_record_add_with(cJSON *object, const struct kg_record *record, cJSON *tables, const void *from);
 

@@ -16,9 +16,9 @@
 
 bool kg_contract_same(const struct kg_contract *a, const struct kg_contract *b)
 {
-    /* windows pass through a file of six digits */
+    /* windows pass through a file of five digits */
     return !strcmp(a->timer, b->timer) && !strcmp(a->l2, b->l2) && !strcmp(a->data, b->data) &&
-           fabs(a->window_us - b->window_us) <= 1e-5 * fabs(b->window_us);
+           fabs(a->window_us - b->window_us) <= 1e-4 * fabs(b->window_us);
 }
 
 static double threshold_of(const kg_time_policy *time, enum kg_device_kind kind, double override_pct)

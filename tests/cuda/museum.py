@@ -41,6 +41,7 @@ def rebuild(kit, patch, work):
     tree, made = work / patch.stem, {}
     if (work / f"{patch.stem}.so").exists():
         return None
+    shutil.rmtree(tree, ignore_errors=True)  # of a call that was stopped
     for folder in ("include", "kernels", "suites", "tools"):
         shutil.copytree(ROOT / folder, tree / folder)
     done = subprocess.run(["patch", "-p1", "-s", "-f", "-d", tree, "-i", patch], capture_output=True, text=True)

@@ -262,6 +262,8 @@ class Build:
             ninja = subprocess.run(["ninja", "-C", self.folder, "-t", "commands", module], stdout=subprocess.PIPE,
                                    text=True, check=True)
             self.lines = [[self.from_root(word) for word in shlex.split(line)] for line in ninja.stdout.splitlines()]
+        if not any("{root}" in word for words in self.lines for word in words):
+            sys.exit(f"mutate: {self.folder} is built from another tree than {ROOT}")
         self.commands = [[word.replace("{root}", str(ROOT)) for word in words] for words in self.lines]
         self.link = next(words for words in self.commands if words[1:3] == ["-o", module])
 
