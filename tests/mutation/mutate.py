@@ -445,8 +445,10 @@ class Judge:
 
     def ruled(self, module, source, limits):
         """The first case that each of the two other rules refuses, or ''. A crash or hang is refused by both."""
-        backends = SOURCES.get(source, ("", []))[0]
+        backends = ",".join(name for name in SOURCES.get(source, ("", []))[0].split(",") if "flex" not in name)  # nor have rules
         status, results = self.run(module, *self.options.options, *(["--backend", backends] if backends else []))
+        if status == 2:
+            sys.exit(f"mutate: the other rules' run is refused: {results['']['reason']}")
         refused = {"allclose": "", "twice": ""}
         for id, one in sorted(results.items()):
             lost = is_lost(one)
