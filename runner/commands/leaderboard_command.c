@@ -6,7 +6,7 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "commands/leaderboard.h"
-#include "plan/module.h"
+#include "run/tables.h"
 #include "commands/commands.h"
 #include "run/session.h"
 
@@ -220,7 +220,7 @@ static int show(const struct kg_options *options, const struct kg_module *module
 int kg_command_leaderboard(const struct kg_options *options, kg_error *ret_error)
 {
     struct kg_loaded module;
-    int status = kg_module_open(options->module, &module, ret_error);
+    int status = kg_tables_open(options->module, options, &module, ret_error);
     if (!status)
         status = show(options, module.root, ret_error);
     return status ? 2 : 0;

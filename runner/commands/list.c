@@ -1,7 +1,7 @@
 /* list.c -- `kgate list`: the cases of the tables, whatever machine this is. */
 #include "plan/field.h"
 #include "reports/json_parts.h"
-#include "plan/module.h"
+#include "run/tables.h"
 #include "plan/plan.h"
 #include "commands/commands.h"
 
@@ -74,7 +74,7 @@ int kg_command_list(const struct kg_options *options, kg_error *ret_error)
     struct kg_plan plan = { 0 };
     struct kg_selection selection = options->selection;
     selection.kind = kg_options_kind(options);
-    int status = kg_module_open(options->module, &module, ret_error);
+    int status = kg_tables_open(options->module, options, &module, ret_error);
     if (!status)
         status = kg_plan_make(module.root, &selection, &plan, ret_error);
     if (status)

@@ -8,6 +8,7 @@
 #include "kg_build.h"
 #include "options/options.h"
 #include "commands/commands.h"
+#include "worker/tables.h"
 #include "worker/worker.h"
 
 static int run_worker(const char *const *arguments)
@@ -16,6 +17,8 @@ static int run_worker(const char *const *arguments)
         return kg_worker_run();
     if (arguments[0] && !strcmp(arguments[0], "probe") && arguments[1])
         return kg_worker_probe(arguments[1], arguments[2]);
+    if (arguments[0] && !strcmp(arguments[0], "tables") && arguments[1] && arguments[2])
+        return kg_worker_tables(arguments[1], arguments[2]);
     fputs("kgate: worker is kgate's own; see kgate --help\n", stderr);
     return 2;
 }

@@ -9,6 +9,7 @@
 #include "resources/resources_print.h"
 #include "commands/commands.h"
 #include "judge/verdict.h"
+#include "run/tables.h"
 
 #define ALL_SKIPPED 77
 
@@ -257,7 +258,7 @@ static int judge(struct gate *g, kg_error *ret_error)
 int kg_command_resources(const struct kg_options *options, kg_error *ret_error)
 {
     struct gate g = { .options = options };
-    int exit_status = 2, status = kg_module_open(options->module, &g.module, ret_error);
+    int exit_status = 2, status = kg_tables_open(options->module, options, &g.module, ret_error);
     if (status)
         return 2;
     if (!g.module.root->n_kernels) {

@@ -4,7 +4,7 @@
 
 #include "commands/commands.h"
 #include "judge/floors.h"
-#include "plan/module.h"
+#include "run/tables.h"
 #include "plan/policy.h"
 #include "selfcheck/gates_check.h"
 #include "selfcheck/goal.h"
@@ -53,7 +53,7 @@ static int fit_classes(const struct kg_options *options, struct kg_options *clas
     struct kg_selection selection = options->selection;
     bool for_gpu = false;
     selection.kind = kg_options_kind(options);
-    int status = kg_module_open(options->module, &module, ret_error);
+    int status = kg_tables_open(options->module, options, &module, ret_error);
     if (!status)
         status = kg_plan_make(module.root, &selection, &plan, ret_error);
     for (size_t i = 0; i < plan.count; i++)

@@ -147,7 +147,8 @@ static void add_changed_work(const char *name, double was, double is, char *what
         kg_text_join(what, size, "; ", "%s: %.10g -> %.10g", name, was, is);
 }
 
-bool kg_golden_is_of(const struct kg_golden *golden, const kg_op *op, const void *problem, char *ret_what, size_t size)
+bool kg_golden_is_of(const struct kg_golden *golden, const kg_op *op, const void *problem, const struct kg_work *work,
+                     char *ret_what, size_t size)
 {
     char change[300];
     ret_what[0] = 0;
@@ -155,9 +156,8 @@ bool kg_golden_is_of(const struct kg_golden *golden, const kg_op *op, const void
         return true;
     if (kg_problem_differs(op, problem, golden->problem, change, sizeof change))
         kg_text_join(ret_what, size, "; ", "problem: %s", change);
-    const struct kg_work work = kg_problem_work(op, problem);
-    add_changed_work("flops", golden->flops, work.flops, ret_what, size);
-    add_changed_work("bytes", golden->bytes, work.bytes, ret_what, size);
+    add_changed_work("flops", golden->flops, work->flops, ret_what, size);
+    add_changed_work("bytes", golden->bytes, work->bytes, ret_what, size);
     return !ret_what[0];
 }
 

@@ -82,7 +82,8 @@ void kg_goldens_free_all(struct kg_goldens *sets, size_t count);
 
 /* Is the golden's work that of the problem? Otherwise ret_what says what differs: "problem: n=8192 -> n=512; bytes: …".
  * One that does not know its work is of any. */
-bool kg_golden_is_of(const struct kg_golden *golden, const kg_op *op, const void *problem, char *ret_what, size_t size);
+bool kg_golden_is_of(const struct kg_golden *golden, const kg_op *op, const void *problem, const struct kg_work *work,
+                     char *ret_what, size_t size);
 
 /* Does the golden's threshold hold, and not the table's? One that was given does; the table's at the bless does where
  * the table is milder by now. */

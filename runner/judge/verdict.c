@@ -33,7 +33,7 @@ static bool is_of_other_work(const struct kg_result *result, const struct kg_gol
                              size_t size)
 {
     const kg_op *op = result->of.suite ? result->of.suite->op : NULL;
-    return op && result->of.problem && !kg_golden_is_of(golden, op, result->of.problem, ret_what, size);
+    return op && result->of.problem && !kg_golden_is_of(golden, op, result->of.problem, &result->work, ret_what, size);
 }
 
 /* Does what was compiled at run time spill more than what was blessed? Said once of a shape. What another compiler made

@@ -49,7 +49,7 @@ OPTION(flag, fail_fast, "fail-fast", RUN, NULL)
 OPTION(count, repeat, "repeat", RUN, "N", AGAIN, .least = 1, .most = 1000000) /* further launches; 0: none */
 OPTION(name, against, "against", RUN, "MODULE.so", AGAIN) /* judged by this build; NULL: by goldens */
 OPTION(flag, allow_removed, "allow-removed", RUN, NULL, AGAIN)
-OPTION(count, jobs, "jobs", RUN, "N", AGAIN, .least = 1, .most = 64) /* 0: by the device */
+OPTION(count, jobs, "jobs", RUN, "N", AGAIN, .least = 1, .most = 64)            /* 0: by the device */
 OPTION(real, timeout_s, "timeout", RUN | SELF, "SECONDS", AGAIN, .most = 86400) /* of the whole command; 0: none */
 
 GROUP("blessing")

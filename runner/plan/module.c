@@ -75,8 +75,7 @@ static int find_shipped(const char *name, char *ret_path, kg_error *ret_error)
     return kg_fail(ret_error, KG_EINVAL, "no module %s beside kgate; give --module a path", name);
 }
 
-/* `name` is what messages call it. */
-static int open_root(const char *path, const char *name, const struct kg_module **ret_root, kg_error *ret_error)
+int kg_module_load(const char *path, const char *name, const struct kg_module **ret_root, kg_error *ret_error)
 {
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!handle)
@@ -101,10 +100,9 @@ out:
     return status;
 }
 
-int kg_module_open(const char *name, struct kg_loaded *ret_loaded, kg_error *ret_error)
+int kg_module_find(const char *name, char ret_path[KG_PATH_SIZE], kg_error *ret_error)
 {
     char path[PATH_MAX];
-    const struct kg_module *root = NULL;
     const char *suffix = strrchr(name, '.');
     if (!strchr(name, '/') && (!suffix || strcmp(suffix, ".so"))) {
         int status = find_shipped(name, path, ret_error);
@@ -113,12 +111,17 @@ int kg_module_open(const char *name, struct kg_loaded *ret_loaded, kg_error *ret
     } else if (!realpath(name, path)) {
         return kg_fail(ret_error, KG_EINVAL, "no module at %s", name);
     }
-    int status = kg_module_file_check(path, name, ret_error);
+    snprintf(ret_path, KG_PATH_SIZE, "%s", path);
+    return kg_module_file_check(path, name, ret_error);
+}
+
+int kg_module_open(const char *name, struct kg_loaded *ret_loaded, kg_error *ret_error)
+{
+    struct kg_loaded loaded = { .root = NULL };
+    int status = kg_module_find(name, loaded.path, ret_error);
     if (!status)
-        status = open_root(path, name, &root, ret_error);
-    if (status)
-        return status;
-    *ret_loaded = (struct kg_loaded){ .root = root };
-    snprintf(ret_loaded->path, sizeof ret_loaded->path, "%s", path);
-    return KG_OK;
+        status = kg_module_load(loaded.path, name, &loaded.root, ret_error);
+    if (!status)
+        *ret_loaded = loaded;
+    return status;
 }

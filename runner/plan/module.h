@@ -12,9 +12,14 @@ struct kg_loaded {
 };
 
 /* `name` is a path (it contains '/'), or the name of a module that ships: looked for beside the executable, where meson
- * installs it from there, in ../lib/kgate/ and in examples/. KG_EINVAL: not a module, or a bad table, with the row's
- * name; KG_EUNSUPPORTED: of an ABI that cannot be read. A module stays loaded until exit: its tables are program text
- * that everything points into. */
+ * installs it from there, in ../lib/kgate/ and in examples/. KG_EINVAL: no file that could be loaded. */
+int kg_module_find(const char *name, char ret_path[KG_PATH_SIZE], kg_error *ret_error);
+
+/* Of what was found as `name`. KG_EINVAL: not a module, or a bad table, with the row's name; KG_EUNSUPPORTED: of an ABI
+ * that cannot be read. A module stays loaded until exit: its tables are program text that everything points into. */
+int kg_module_load(const char *path, const char *name, const struct kg_module **ret_root, kg_error *ret_error);
+
+/* Both. For workers and tests: the parent reads tables by kg_tables_open (run/tables.h). */
 int kg_module_open(const char *name, struct kg_loaded *ret_loaded, kg_error *ret_error);
 
 const kg_suite *kg_module_suite(const struct kg_module *module, const char *name); /* NULL: none */

@@ -6,18 +6,51 @@
 #include "base/text.h"
 #include "plan/field.h"
 
-int kg_problem_check(const kg_op *op, const void *problem, kg_error *ret_error)
+static struct kg_op_server *servers;
+
+void kg_op_server_add(struct kg_op_server *server)
 {
-    int status = kg_fields_check(op->fields, problem, ret_error);
-    return status || !op->check ? status : op->check(problem, ret_error);
+    server->next = servers;
+    servers = server;
 }
 
-struct kg_work kg_problem_work(const kg_op *op, const void *problem)
+int kg_op_answer(const kg_op *op, enum kg_question question, const void *problem, struct kg_answers *ret_answers,
+                 kg_error *ret_error)
 {
-    return (struct kg_work){ .flops = op->flops(problem),
-                             .bytes = op->bytes(problem),
-                             .queries = op->queries ? op->queries(problem) : 1,
-                             .peak_ratio = op->peak_ratio ? op->peak_ratio(problem) : 1 };
+    if (question == KG_ASK_CHECK)
+        return op->check ? op->check(problem, ret_error) : KG_OK;
+    if (question == KG_ASK_TENSORS)
+        return op->tensors(problem, ret_answers->tensors, &ret_answers->n_tensors);
+    ret_answers->work = (struct kg_work){ .flops = op->flops(problem),
+                                          .bytes = op->bytes(problem),
+                                          .queries = op->queries ? op->queries(problem) : 1,
+                                          .peak_ratio = op->peak_ratio ? op->peak_ratio(problem) : 1 };
+    return KG_OK;
+}
+
+static int ask(const kg_op *op, enum kg_question question, const void *problem, struct kg_answers *ret_answers,
+               kg_error *ret_error)
+{
+    for (struct kg_op_server *s = servers; s; s = s->next)
+        if ((const char *)op >= s->begin && (const char *)op < s->begin + s->size)
+            return s->ask(s, op, question, problem, ret_answers, ret_error);
+    return kg_op_answer(op, question, problem, ret_answers, ret_error);
+}
+
+int kg_problem_check(const kg_op *op, const void *problem, kg_error *ret_error)
+{
+    struct kg_answers answers = { 0 };
+    int status = kg_fields_check(op->fields, problem, ret_error);
+    return status || !op->check ? status : ask(op, KG_ASK_CHECK, problem, &answers, ret_error);
+}
+
+int kg_problem_work(const kg_op *op, const void *problem, struct kg_work *ret_work, kg_error *ret_error)
+{
+    struct kg_answers answers = { 0 };
+    int status = ask(op, KG_ASK_WORK, problem, &answers, ret_error);
+    if (!status)
+        *ret_work = answers.work;
+    return status;
 }
 
 /* So that bytes of all tensors can be summed in 64 bits. */
@@ -41,9 +74,11 @@ static int check_tensor(const kg_op *op, const kg_tensor *t, kg_error *ret_error
 int kg_problem_tensors(const kg_op *op, const void *problem, kg_tensor ret_tensors[KG_MAX_TENSORS], int *ret_count,
                        kg_error *ret_error)
 {
-    int count = 0;
+    struct kg_answers answers = { 0 };
     bool output = false;
-    int status = op->tensors(problem, ret_tensors, &count);
+    int status = ask(op, KG_ASK_TENSORS, problem, &answers, ret_error);
+    const int count = answers.n_tensors;
+    memcpy(ret_tensors, answers.tensors, sizeof answers.tensors);
     *ret_count = count;
     if (status || count < 1 || count > KG_MAX_TENSORS)
         return kg_fail(ret_error, KG_EINVAL, "op %s cannot describe its tensors", op->name);

@@ -1,4 +1,5 @@
-/* problem.h -- what an op says of a problem. The parent calls a module's functions here and nowhere else. */
+/* problem.h -- what an op says of a problem: asked of its functions in a process that has loaded the module, of such a
+ * process where the op's table was read from it. */
 #ifndef KG_PROBLEM_H
 #define KG_PROBLEM_H
 
@@ -10,10 +11,34 @@ struct kg_work {
     double peak_ratio; /* of the op: kg_op */
 };
 
+enum kg_question { KG_ASK_CHECK, KG_ASK_WORK, KG_ASK_TENSORS, KG_QUESTIONS };
+
+/* What an op's functions said. */
+struct kg_answers {
+    int status; /* of the call; then the error's text, or what was asked for */
+    struct kg_work work;
+    kg_tensor tensors[KG_MAX_TENSORS];
+    int n_tensors;
+};
+
+/* By its own functions. */
+int kg_op_answer(const kg_op *op, enum kg_question question, const void *problem, struct kg_answers *ret_answers,
+                 kg_error *ret_error);
+
+/* Who answers for ops that stand within `size` bytes from `begin` on. */
+struct kg_op_server {
+    const char *begin;
+    size_t size;
+    int (*ask)(struct kg_op_server *server, const kg_op *op, enum kg_question question, const void *problem,
+               struct kg_answers *ret_answers, kg_error *ret_error);
+    struct kg_op_server *next;
+};
+void kg_op_server_add(struct kg_op_server *server);
+
 /* KG_EINVAL: a field out of its range, or what the op minds. */
 int kg_problem_check(const kg_op *op, const void *problem, kg_error *ret_error);
 
-struct kg_work kg_problem_work(const kg_op *op, const void *problem);
+int kg_problem_work(const kg_op *op, const void *problem, struct kg_work *ret_work, kg_error *ret_error);
 
 /* KG_EINVAL: the op cannot describe them, they are too many, none of them is an output, or one has no name, an
  * impossible rank, a dimension under 1 or more elements than can be counted. */

@@ -26,8 +26,7 @@ extern char **environ;
 
 bool kg_patience_over(const struct kg_patience *patience)
 {
-    return (patience->stop && *patience->stop) ||
-           (patience->deadline_s > 0 && kg_now_s() >= patience->deadline_s);
+    return (patience->stop && *patience->stop) || (patience->deadline_s > 0 && kg_now_s() >= patience->deadline_s);
 }
 
 static bool is_set(const char *setting)

@@ -54,6 +54,17 @@ void kg_session_resolve_policy(const struct kg_session *s, struct kg_result *r)
     take_threshold(s, r);
 }
 
+/* Cases of a shape lie together. */
+static int take_work(struct kg_session *s, size_t i, kg_error *ret_error)
+{
+    struct kg_result *r = &s->results[i];
+    if (i > 0 && s->results[i - 1].of.problem == r->of.problem) {
+        r->work = s->results[i - 1].work;
+        return KG_OK;
+    }
+    return kg_problem_work(r->of.suite->op, r->of.problem, &r->work, ret_error);
+}
+
 int kg_session_make_results(struct kg_session *s, kg_error *ret_error)
 {
     s->results = calloc(s->plan.count + s->goldens.count + 1, sizeof *s->results);
@@ -68,7 +79,9 @@ int kg_session_make_results(struct kg_session *s, kg_error *ret_error)
         kg_case_id(&r->of, r->id, sizeof r->id);
         kg_session_resolve_policy(s, r);
         snprintf(r->backend, sizeof r->backend, "%s", r->of.backend->name);
-        r->work = kg_problem_work(r->of.suite->op, r->of.problem);
+        int status = take_work(s, i, ret_error);
+        if (status)
+            return status;
         if (r->outcome == KG_RAN && r->of.kind == KG_CUDA && *s->no_cuda) {
             r->outcome = KG_SKIPPED;
             snprintf(r->note, sizeof r->note, "%s", s->no_cuda);

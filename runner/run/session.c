@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "kg_build.h"
 #include "base/lock.h"
+#include "run/tables.h"
 
 /* ---- folders ---- */
 
@@ -83,7 +84,7 @@ static int open_baseline(struct kg_session *s, kg_error *ret_error)
     kg_error cause = { 0 };
     if (!s->options->against)
         return KG_OK;
-    int status = kg_module_open(s->options->against, &s->baseline, &cause);
+    int status = kg_tables_open(s->options->against, s->options, &s->baseline, &cause);
     if (status == KG_EUNSUPPORTED)
         return kg_fail(ret_error, status, "--against %.400s, or judge by goldens: run without --against", cause.text);
     if (status)
@@ -166,7 +167,7 @@ int kg_session_open_device(struct kg_session *s, const struct kg_options *option
     *s = (struct kg_session){ .options = options };
     kg_session_find_expectations(options, s->expectations);
     find_cache(s);
-    int status = kg_module_open(options->module, &s->module, ret_error);
+    int status = kg_tables_open(options->module, options, &s->module, ret_error);
     if (!status)
         status = kg_device_choose(s, true, ret_error);
     if (!status)
@@ -202,7 +203,7 @@ int kg_session_open(struct kg_session *s, const struct kg_options *options, kg_e
     *s = (struct kg_session){ .options = options };
     kg_session_find_expectations(options, s->expectations);
     find_cache(s);
-    int status = kg_module_open(options->module, &s->module, ret_error);
+    int status = kg_tables_open(options->module, options, &s->module, ret_error);
     if (!status)
         status = open_baseline(s, ret_error);
     if (!status)

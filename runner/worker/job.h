@@ -10,7 +10,7 @@ struct kg_job_case {
     struct kg_case candidate; /* what is launched; `of` itself without a baseline */
     bool check; /* compare with the reference; otherwise the output must have `digest`, or be compared again */
     bool time;
-    bool alone; /* too large for another worker on the device meanwhile */
+    bool alone;          /* too large for another worker on the device meanwhile */
     bool check_baseline; /* untimed: the baseline is launched beside it all the same, and must be right */
     bool strength_only;  /* the backend is not prepared: only the gates are judged, by the reference's wrong answers */
     uint64_t digest;

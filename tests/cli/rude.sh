@@ -72,6 +72,46 @@ expect 'and says so' "$(tail -n 1 results/latest/workers.log)" 'kgate: the rest 
     exit "$failures"
 ) || failures=$((failures + $?))
 
+# ---- wherever the module's own code runs ----
+
+RUDE= rude claim/sound
+expect 'a module that is not rude: status' "$status" 0
+for place in constructor work check; do
+    for deed in crashes exits hangs scribbles; do
+        started=$SECONDS
+        RUDE="$place $deed" rude claim/sound
+        expect "$place $deed: status" "$status" 2
+        expect "$place $deed: one line on stderr" "$(wc -l <err)" 1
+        expect "$place $deed: nothing on stdout" "$(wc -c <out)" 0
+        [ $((SECONDS - started)) -lt 20 ] || expect "$place $deed: ends in time" $((SECONDS - started)) 'less than 20 s'
+    done
+done
+RUDE='work exits' rude claim/sound
+expect 'it says who, where and how' "$(cat err)" \
+    "kgate: module $modules/rude.so: its process died while its op counts the work of a problem: exited with status 0"
+RUDE='constructor hangs' gate run --module "$modules/rude.so" claim/sound --timeout 1
+expect 'no longer than --timeout: status' "$status" 2
+expect_in 'no longer than --timeout' err 'no answer in 1 s'
+for deed in crashes exits hangs; do # a worker's, which has said all by then
+    RUDE="destructor $deed" rude claim/sound
+    expect "destructor $deed: status" "$status $(verdict claim/sound/s0/good)" '0 PASS'
+    RUDE="destructor $deed" rude claim/zero
+    expect "destructor $deed, of a wrong case: status" "$status $(verdict claim/zero/s0/good)" '1 ERROR'
+done
+setsid "$kgate" run --module "$modules/rude.so" release_of/plain/s0/hangs --case-timeout 60 >/dev/null 2>&1 &
+run=$!
+for ((i = 0; i < 600 && $(workers | wc -l) == 0; i++)); do sleep 0.1; done
+expect 'maps: the parent has not loaded it' "$(grep -c rude.so "/proc/$run/maps")" 0
+expect 'maps: a worker has' "$(grep -q rude.so "/proc/$(workers)/maps" && echo yes)" yes
+kill -KILL "$run"
+{ wait "$run" || true; } 2>/dev/null
+for ((i = 0; i < 100 && $(workers | wc -l) > 0; i++)); do sleep 0.1; done
+expect 'maps: nothing is left of a parent that was killed' "$(workers)" ''
+for command in list leaderboard resources; do
+    RUDE='constructor exits' gate "$command" --module "$modules/rude.so"
+    expect "$command: status" "$status" 2
+done
+
 # ---- children ----
 
 start=$SECONDS

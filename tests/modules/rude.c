@@ -1,5 +1,6 @@
 /* rude.c -- right kernels with bad manners: they end or hang when they are released or closed, leave a
- * child behind, write to the worker's pipe, print without end. And ops that describe tensors that cannot be. */
+ * child behind, write to the worker's pipe, print without end. And ops that describe tensors that cannot be; and a
+ * module that does not survive RUDE="PLACE DEED", of constructor, destructor, check, work. */
 #include "broken.h"
 
 #include <signal.h>
@@ -12,7 +13,7 @@
 
 #define WIRE 4 /* what workers write messages to */
 
-enum deed { RUDE_CRASHES, RUDE_EXITS, RUDE_HANGS };
+enum deed { RUDE_CRASHES, RUDE_EXITS, RUDE_HANGS, RUDE_DEEDS };
 enum manner { RUDE_LEAVES_A_CHILD, RUDE_FORGES, RUDE_SCRIBBLES, RUDE_PRINTS };
 
 static void do_it(enum deed deed)
@@ -23,6 +24,33 @@ static void do_it(enum deed deed)
         exit(0);
     while (deed == RUDE_HANGS)
         pause();
+}
+
+/* ---- wherever a process has the module ---- */
+
+static void at(const char *place)
+{
+    static const char *const deeds[RUDE_DEEDS] = { "crashes", "exits", "hangs" };
+    const char *said = getenv("RUDE");
+    char wanted[64];
+    for (int deed = 0; said && deed < RUDE_DEEDS; deed++) {
+        snprintf(wanted, sizeof wanted, "%s %s", place, deeds[deed]);
+        if (!strcmp(said, wanted))
+            do_it((enum deed)deed);
+    }
+    snprintf(wanted, sizeof wanted, "%s scribbles", place);
+    if (said && !strcmp(said, wanted))
+        dprintf(WIRE, "1 2 3 4\n");
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    at("constructor");
+}
+
+__attribute__((destructor)) static void end(void)
+{
+    at("destructor");
 }
 
 static int compute(const kg_tensor *tensors)
@@ -207,12 +235,21 @@ static int reference(const void *problem, const kg_tensor *tensors, kg_error *re
 static double work(const void *problem)
 {
     (void)problem;
+    at("work");
     return 1e4;
+}
+
+static int check(const void *problem, kg_error *ret_error)
+{
+    (void)problem, (void)ret_error;
+    at("check");
+    return KG_OK;
 }
 
 static const kg_op claim_op = { .name = "claim",
                                 .problem_size = sizeof(struct claim),
                                 .fields = KG_LIST(claim_fields),
+                                .check = check,
                                 .tensors = describe,
                                 .reference_cpu = reference,
                                 .flops = work,

@@ -119,6 +119,7 @@ static const kg_suite sized_suite = { .name = "suite", .op = &sized_op };
 /* What it was the time of. */
 static void golden_knows_its_work(void **state)
 {
+    const struct kg_work work = { .flops = 16384, .bytes = 16384 }, less = { .flops = 1024, .bytes = 1024 };
     const struct sized problem = { "row", 8192 }, smaller = { "row", 512 };
     struct kg_golden golden;
     char what[200];
@@ -126,7 +127,7 @@ static void golden_knows_its_work(void **state)
     struct kg_result *result = result_new(KG_CUDA, 3, (double[]){ 25, 25, 25 }, NULL);
     result->of.suite = &sized_suite;
     result->of.problem = &problem;
-    result->work = (struct kg_work){ .flops = 16384, .bytes = 16384 };
+    result->work = work;
     result->launch = (struct kg_launch_info){ 1, 0, 0, 1, { { "k", { 64, 1, 1 }, { 128, 1, 1 }, { 0 }, 1024 } } };
     (void)strcpy(result->knobs, "tile=64");
     result->n_compiled = 2;
@@ -139,12 +140,12 @@ static void golden_knows_its_work(void **state)
     assert_string_equal(golden.knobs, "tile=64");
     assert_string_equal(golden.compiler, "NVRTC 13.0");
     assert_true(golden.registers == 168 && golden.spill_bytes == 20);
-    assert_true(kg_golden_is_of(&golden, &sized_op, &problem, what, sizeof what));
+    assert_true(kg_golden_is_of(&golden, &sized_op, &problem, &work, what, sizeof what));
     assert_string_equal(what, "");
-    assert_false(kg_golden_is_of(&golden, &sized_op, &smaller, what, sizeof what));
+    assert_false(kg_golden_is_of(&golden, &sized_op, &smaller, &less, what, sizeof what));
     assert_string_equal(what, "problem: n=8192 -> n=512; flops: 16384 -> 1024; bytes: 16384 -> 1024");
     golden.problem[0] = '\0';
-    assert_true(kg_golden_is_of(&golden, &sized_op, &smaller, what, sizeof what));
+    assert_true(kg_golden_is_of(&golden, &sized_op, &smaller, &less, what, sizeof what));
 }
 
 static void steadier_quantity_judges(void **state)

@@ -412,18 +412,21 @@ static void golden_of_other_work_judges_nothing(void **state)
     struct kit *kit = kit_new(KG_CUDA);
     kit->result.of.suite = &sized_suite;
     kit->result.of.problem = &problem;
+    kit->result.work = (struct kg_work){ .flops = 16384, .bytes = 4096 };
     verdict_is(kit, KG_PASS, false); /* it does not know its work */
     (void)strcpy(kit->golden.problem, "n=8192");
     kit->golden.flops = 16384;
     kit->golden.bytes = 4096;
     verdict_is(kit, KG_PASS, false);
     problem.n = 512;
+    kit->result.work.flops = 1024;
     decided(kit, &kit->golden, KG_UNGATED, false,
             "the golden is of other work: problem: n=8192 -> n=512; flops: 16384 -> 1024");
     assert_true(kit->result.judgement.golden_us == 25 && !kit->result.judgement.judged);
     set_blocks(kit, 9, 8, 50); /* nor is it FAST */
     verdict_is(kit, KG_UNGATED, false);
     problem = (struct sized){ "row", 8192, true };
+    kit->result.work.flops = 16384;
     decided(kit, &kit->golden, KG_UNGATED, false,
             "the golden is of other work: problem: causal not given -> causal=true");
     problem.causal = false;

@@ -14,6 +14,7 @@
 #include "judge/golden.h"
 #include "plan/module.h"
 #include "plan/plan.h"
+#include "plan/problem.h"
 #include "resources/resources_file.h"
 #include "scratch.h"
 #include "selfcheck/series.h"
@@ -77,6 +78,7 @@ static void is_of_its_row(const struct kg_golden *golden)
 {
     char suite_name[KG_ID_SIZE], shape[KG_ID_SIZE], what[400];
     const char *first = strchr(golden->key, '/'), *last = strrchr(golden->key, '/');
+    struct kg_work work;
     kg_error error = { 0 };
     void *problem = NULL;
     (void)snprintf(suite_name, sizeof suite_name, "%.*s", (int)(first - golden->key), golden->key);
@@ -85,7 +87,8 @@ static void is_of_its_row(const struct kg_golden *golden)
     const kg_backend *backend = suite ? kg_suite_backend(suite, last + 1) : NULL;
     if (!backend || kg_plan_problem(suite, backend->device, shape, &problem, &error))
         fail_msg("%s: the module has no such case", golden->key);
-    if (!golden->problem[0] || !kg_golden_is_of(golden, suite->op, problem, what, sizeof what))
+    assert_int_equal(kg_problem_work(suite->op, problem, &work, &error), KG_OK);
+    if (!golden->problem[0] || !kg_golden_is_of(golden, suite->op, problem, &work, what, sizeof what))
         fail_msg("%s: %s", golden->key, golden->problem[0] ? what : "its problem is not known");
     free(problem);
 }
