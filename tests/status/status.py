@@ -1,0 +1,304 @@
+#!/usr/bin/env python3
+"""status.py -- draws modules and command lines, and holds kgate's exit status, JSON, JUnit, TAP and last line to what
+README.md's table says of them, worked out here from what was drawn.
+
+    status.py KGATE DRAWN.so [--runs N] [--first SEED] [--keep FOLDER]
+
+A run that differs is drawn again with less and less until nothing more can go, and told with its seed and files. Status 1:
+some run differed. Without a GPU: cases of one are skipped."""
+import argparse
+import copy
+import fnmatch
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree
+
+DEEDS = {"right": None, "wrong": "FAIL", "crashes": "ERROR", "exits": "ERROR", "fails": "ERROR", "refuses": "SKIP", "hangs": "ERROR"}
+STATUS = {"PASS": 0, "XFAIL": 0, "SKIP": 0, "FAIL": 1, "ERROR": 1, "XPASS": 1, "UNGATED": 4}
+
+
+# ---- what is drawn ----
+
+def draw(seed):
+    """A module and a command line as one value."""
+    dice = random.Random(seed)
+    deeds = ["right"] * 6 + ["wrong"] * 2 + ["crashes", "exits", "fails", "refuses"] + ["hangs"] * (dice.random() < 0.05)
+    suites = []
+    for name in ("alpha", "beta"):
+        suite = {"name": name, "timed": dice.random() < 0.25, "rows": dice.randint(1, 3), "seeds": dice.randint(1, 3),
+                 "backends": [], "xfails": []}
+        kinds = ["cpu"] * dice.randint(1, 3) + ["cuda"] * (dice.random() < 0.3)
+        for number, kind in enumerate(kinds):
+            deed = dice.choice(deeds)
+            suite["backends"].append({"name": f"b{number}", "kind": kind, "deed": deed,
+                                      "row": dice.choice([-1, -1, 0, 1])})
+        for _ in range(dice.choice([0, 0, 1, 2])):
+            suite["xfails"].append(f"{name}/{dice.choice(['*', 'r0', 'r1'])}/{dice.choice(['*', 's0', 's1'])}/{dice.choice(['*', 'b0', 'b1'])}")
+        suites.append(suite)
+    options = {"device": dice.choice(["cpu", "cpu", "auto"]), "no_time": dice.random() < 0.7,
+               "format": dice.choice(["json", "tap", "text"])}
+    choices = {"patterns": lambda: dice.sample(["alpha", "beta", "*/r0/*", "alpha/*/s0/*", "*/*/*/b0", "nothing", "beta/r1"], dice.randint(1, 2)),
+               "exclude": lambda: [dice.choice(["alpha", "*/r1/*", "*/*/s0/*", "*/*/*/b1", "*"])],
+               "backend": lambda: [dice.choice(["b0", "b1", "b0,b1"])],
+               "seed": lambda: [dice.choice(["0", "1", "0,1", "7", "1,0"])],
+               "shard": lambda: [dice.choice(["1/2", "2/2", "2/3", "5/5"])],
+               "fail_fast": lambda: [""], "allow_undecided": lambda: [dice.choice(["", "=new"])],
+               "jobs": lambda: [dice.choice(["1", "2", "3"])], "repeat": lambda: ["2"]}
+    for name, choose in choices.items():
+        if dice.random() < 0.2:
+            options[name] = choose()
+    return {"suites": suites, "options": options}
+
+
+def tables(drawn):
+    lines = []
+    for suite in drawn["suites"]:
+        lines.append(f"suite {suite['name']} {'timed' if suite['timed'] else 'untimed'} {suite['rows']} {suite['seeds']}")
+        lines += [f"backend {b['name']} {b['kind']} {b['deed']} {b['row']}" for b in suite["backends"]]
+        lines += [f"xfail {pattern}" for pattern in suite["xfails"]]
+    return "\n".join(lines) + "\n"
+
+
+def arguments(options):
+    words = [f"--device={options['device']}"] + ["--no-time"] * options["no_time"]
+    if not options["no_time"]:
+        words += ["--timer", "event", "--samples", "51", "--warmup", "5", "--rounds", "3"]
+    for name in ("exclude", "backend", "seed", "shard", "jobs", "repeat"):
+        words += [f"--{name}={value}" for value in options.get(name, [])]
+    words += ["--fail-fast"] * ("fail_fast" in options)
+    words += [f"--allow-undecided{value}" for value in options.get("allow_undecided", [])]
+    return words + options.get("patterns", [])
+
+
+# ---- what the documents say of it ----
+
+def matches(pattern, id):
+    """A pattern of ids matches whole segments from the first on; '*' stays within one."""
+    wanted, given = pattern.split("/"), id.split("/")
+    return len(wanted) <= len(given) and all(fnmatch.fnmatchcase(g, w) for g, w in zip(given, wanted))
+
+
+def shown(backend, row):
+    return backend["deed"] if backend["row"] in (-1, row) else "right"
+
+
+def cases(drawn):
+    """The selected cases in the order of the tables: dictionaries with id, deed, kind and what they are of. None: kgate refuses."""
+    options, selected = drawn["options"], []
+    names = {b["name"] for suite in drawn["suites"] for b in suite["backends"]}
+    wanted = set(",".join(options["backend"]).split(",")) if "backend" in options else None
+    if wanted and wanted - names:
+        return None
+    for suite in drawn["suites"]:
+        seeds = [int(s) for s in options["seed"][0].split(",")] if "seed" in options else list(range(suite["seeds"]))
+        for row in range(suite["rows"]):
+            for seed in seeds:
+                for backend in suite["backends"]:
+                    id = f"{suite['name']}/r{row}/s{seed}/{backend['name']}"
+                    if wanted and backend["name"] not in wanted:
+                        continue
+                    if "patterns" in options and not any(matches(p, id) for p in options["patterns"]):
+                        continue
+                    if any(matches(p, id) for p in options.get("exclude", [])):
+                        continue
+                    selected.append({"id": id, "kind": backend["kind"], "deed": shown(backend, row),
+                                     "key": (suite["name"], row, backend["name"]), "seed": seed, "timed": suite["timed"],
+                                     "xfail": any(matches(p, id) for p in suite["xfails"])})
+    if "patterns" in options and not all(any(matches(p, case["id"]) for case in selected_of(drawn)) for p in options["patterns"]):
+        return None
+    if options["device"] == "cpu":
+        selected = [case for case in selected if case["kind"] == "cpu"]
+    if "shard" in options:
+        part, parts = map(int, options["shard"][0].split("/"))
+        shape_of = lambda case: (case["key"][0], case["kind"] != "cuda", case["key"][1])  # whose cases stay together
+        shapes = sorted({shape_of(case) for case in selected})
+        selected = [case for case in selected if shapes.index(shape_of(case)) % parts == part - 1]
+    return selected
+
+
+def selected_of(drawn):
+    """All cases, for the question whether a pattern names any."""
+    rest = {name: value for name, value in drawn["options"].items() if name in ("seed", "backend")}
+    return cases({"suites": drawn["suites"], "options": dict(rest, device="auto")})
+
+
+def expected(drawn):
+    """(status, {id: verdict}); verdicts are None where --fail-fast may have left them."""
+    options, selected = drawn["options"], cases(drawn)
+    if not selected:
+        return 2, {}
+    verdicts = {}
+    for case in selected:
+        verdict = "SKIP" if case["kind"] == "cuda" else DEEDS[case["deed"]] or "PASS"
+        if case["xfail"] and verdict != "SKIP":
+            verdict = "XPASS" if verdict == "PASS" else "XFAIL"
+        verdicts[case["id"]] = verdict
+    for case in selected:  # the first right seed of a shape and backend, if all are right, has no golden
+        mates = [other for other in selected if other["key"] == case["key"]]
+        ran = [other for other in mates if verdicts[other["id"]] != "SKIP"]
+        if case["timed"] and not options["no_time"] and case is ran[0] if ran else False:
+            if verdicts[case["id"]] == "PASS" and all(other["deed"] == "right" for other in ran):
+                verdicts[case["id"]] = "UNGATED"
+    statuses = {STATUS[verdict] for verdict in verdicts.values()}
+    status = 1 if 1 in statuses else 4 if 4 in statuses else 0
+    if status == 4 and "allow_undecided" in options:
+        status = 0
+    if all(verdict == "SKIP" for verdict in verdicts.values()):
+        status = 77
+    return status, verdicts
+
+
+# ---- what kgate says ----
+
+def differences(drawn, kgate, module, folder):
+    """What a run says otherwise than expected, in words."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    (folder / "tables").write_text(tables(drawn))
+    command = [kgate, "run", "--module", module, "--expectations", "none", "--case-timeout", "2", "--junit", "junit.xml",
+               "--format", drawn["options"]["format"], *arguments(drawn["options"])]
+    (folder / "command").write_text(" ".join(map(str, command)) + "\n")
+    environment = dict(os.environ, DRAWN=str(folder / "tables"), HOME=str(folder), XDG_CACHE_HOME=str(folder / "cache"))
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+    status, verdicts = expected(drawn)
+    found = []
+    if done.returncode != status:
+        found.append(f"status {done.returncode}, not {status}: {done.stderr.strip()[-200:]}")
+    if status == 2 or done.returncode == 2:
+        return found
+    report = json.loads((folder / "results/latest/correctness_summary.json").read_text())
+    said = {one["id"]: one.get("verdict", "SKIP") for one in report["results"] + report["skipped"]}
+    cut = "fail_fast" in drawn["options"] and status == 1
+    if set(said) != set(verdicts):
+        found.append(f"cases: {sorted(set(said) ^ set(verdicts))[:4]} in one of the two")
+    for id, verdict in verdicts.items():
+        if said.get(id) != verdict and not (cut and said.get(id) in ("SKIP", "PASS")):
+            found.append(f"{id} is {said.get(id)}, not {verdict}")
+    allowed = "allow_undecided" in drawn["options"]
+    printed = {"json": in_json, "tap": in_tap, "text": in_text}[drawn["options"]["format"]]
+    found += junit(folder / "junit.xml", said, allowed) + printed(done.stdout, said, allowed)
+    return found
+
+
+def junit(path, said, allowed):
+    """Failures and errors of the JUnit file are the cases that make the status."""
+    found, root = [], xml.etree.ElementTree.parse(path).getroot()
+    told = {}
+    for case in root.iter("testcase"):
+        told[f"{case.get('classname').replace('.', '/')}/{case.get('name')}"] = next(
+            (child.tag for child in case if child.tag in ("failure", "error", "skipped")), None)
+    red = sum(is_red(verdict, allowed) for verdict in said.values())
+    if len(told) != len(said):
+        found.append(f"JUnit has {len(told)} cases, not {len(said)}")
+    if sum(tag in ("failure", "error") for tag in told.values()) != red:
+        found.append(f"JUnit has {sum(tag in ('failure', 'error') for tag in told.values())} red cases, not {red}")
+    return found
+
+
+def is_red(verdict, allowed):
+    return STATUS[verdict] == 1 or (STATUS[verdict] == 4 and not allowed)
+
+
+def in_json(text, said, allowed):
+    report = json.loads(text)
+    found = [f"counts.{verdict} is {count}, of {sum(v == verdict for v in said.values())} cases"
+             for verdict, count in report["counts"].items() if count != sum(v == verdict for v in said.values())]
+    return found + ["the JSON that is printed is not the file's"] * (
+        {one["id"]: one["verdict"] for one in report["results"]} != said)
+
+
+def in_tap(text, said, allowed):
+    """`ok` is what makes no status, `not ok` what does, or must fail and does (# TODO)."""
+    found, lines = [], [line for line in text.splitlines() if line.startswith(("ok ", "not ok "))]
+    if f"1..{len(said)}" not in text.splitlines() or len(lines) != len(said):
+        found.append(f"TAP has {len(lines)} lines, not {len(said)}")
+    for line in lines:
+        id, _, directive = line.split(" - ", 1)[1].partition(" # ")
+        verdict = said.get(id)
+        wanted = {"SKIP": ("ok", "SKIP"), "XFAIL": ("not ok", "TODO")}.get(
+            verdict, ("not ok" if verdict and is_red(verdict, allowed) else "ok", ""))
+        if (line.split(" ")[0] + " ok" * line.startswith("not"), directive.split(" ")[0]) != wanted:
+            found.append(f"TAP says of {verdict}: {line}")
+    return found
+
+
+def in_text(text, said, allowed):
+    words = {"FAIL": "failed", "ERROR": "error", "XPASS": "xpass", "XFAIL": "xfail", "UNGATED": "ungated", "PASS": "passed", "SKIP": "skipped"}
+    last = text.splitlines()[-1]
+    told = {word.replace("errors", "error"): int(count) for count, word in re.findall(r"(\d+) (\w+)", last.split(" of ")[0])}
+    wanted = {word: sum(v == verdict for v in said.values()) for verdict, word in words.items()}
+    return [f"the last line has {told.get(word, 0)} {word}, not {count}" for word, count in wanted.items() if told.get(word, 0) != count]
+
+
+# ---- less of it ----
+
+def smaller(drawn):
+    """Each with one thing less."""
+    for name in list(drawn["options"]):
+        if name not in ("device", "no_time", "format"):
+            less = copy.deepcopy(drawn)
+            del less["options"][name]
+            yield less
+    for s, suite in enumerate(drawn["suites"]):
+        for list_name in ("backends", "xfails"):
+            for i in range(len(suite[list_name]) - (list_name == "backends")):
+                less = copy.deepcopy(drawn)
+                del less["suites"][s][list_name][i if list_name == "xfails" else -1]
+                yield less
+        for number in ("rows", "seeds"):
+            if suite[number] > 1:
+                less = copy.deepcopy(drawn)
+                less["suites"][s][number] -= 1
+                yield less
+        for i, backend in enumerate(suite["backends"]):
+            if backend["deed"] != "right":
+                less = copy.deepcopy(drawn)
+                less["suites"][s]["backends"][i]["deed"] = "right"
+                yield less
+
+
+def shrink(drawn, differs):
+    going = True
+    while going:
+        going = False
+        for less in smaller(drawn):
+            if differs(less):
+                drawn, going = less, True
+                break
+    return drawn
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("kgate", type=pathlib.Path)
+    parser.add_argument("module", type=pathlib.Path)
+    parser.add_argument("--runs", type=int, default=300)
+    parser.add_argument("--first", type=int, default=1)
+    parser.add_argument("--keep", type=pathlib.Path)
+    options = parser.parse_args()
+    work = pathlib.Path(tempfile.mkdtemp())
+    ask = lambda drawn: differences(drawn, options.kgate.resolve(), options.module.resolve(), work / "run")
+    differing = 0
+    for seed in range(options.first, options.first + options.runs):
+        if not ask(draw(seed)):
+            continue
+        differing += 1
+        least = shrink(draw(seed), ask)
+        print(f"seed {seed}, as little as shows it:", *ask(least), sep="\n  ")
+        print((work / "run/command").read_text() + (work / "run/tables").read_text())
+        if options.keep:
+            shutil.copytree(work / "run", options.keep / str(seed), dirs_exist_ok=True)
+    shutil.rmtree(work)
+    print(f"{options.runs} runs from seed {options.first} on, {differing} differ")
+    return differing > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
