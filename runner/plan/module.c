@@ -4,10 +4,12 @@
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "plan/module_file.h"
 
 const kg_suite *kg_module_suite(const struct kg_module *module, const char *name)
@@ -115,12 +117,50 @@ int kg_module_find(const char *name, char ret_path[KG_PATH_SIZE], kg_error *ret_
     return kg_module_file_check(path, name, ret_error);
 }
 
+int kg_module_is_same(const struct kg_loaded *module, kg_error *ret_error)
+{
+    char now[KG_STAMP_SIZE];
+    kg_module_file_stamp(module->path, now);
+    if (!strcmp(now, module->stamp))
+        return KG_OK;
+    return kg_fail(ret_error, KG_EINVAL, "%.380s was %s while the run went on", module->path,
+                   *now ? "written or replaced" : "removed");
+}
+
+/* Shared objects of this process, a line each. */
+struct objects {
+    const char *before; /* left out, as is the module's own; NULL: none */
+    const char *own;
+    char *lines;
+    size_t room;
+};
+
+static int add_object(struct dl_phdr_info *info, size_t size, void *argument)
+{
+    struct objects *objects = argument;
+    char line[KG_PATH_SIZE + 2];
+    (void)size;
+    snprintf(line, sizeof line, "%s\n", info->dlpi_name);
+    if (*info->dlpi_name && strcmp(info->dlpi_name, objects->own) != 0 &&
+        !(objects->before && strstr(objects->before, line)))
+        kg_text_add(objects->lines, objects->room, "%s", line);
+    return 0;
+}
+
 int kg_module_open(const char *name, struct kg_loaded *ret_loaded, kg_error *ret_error)
 {
     struct kg_loaded loaded = { .root = NULL };
+    char before[4 * KG_PATH_SIZE] = "";
+    struct objects objects = { .own = loaded.path, .lines = before, .room = sizeof before };
     int status = kg_module_find(name, loaded.path, ret_error);
+    dl_iterate_phdr(add_object, &objects);
+    kg_module_file_stamp(loaded.path, loaded.stamp);
     if (!status)
         status = kg_module_load(loaded.path, name, &loaded.root, ret_error);
+    if (!status)
+        status = kg_module_is_same(&loaded, ret_error);
+    objects = (struct objects){ before, loaded.path, loaded.links, sizeof loaded.links };
+    dl_iterate_phdr(add_object, &objects);
     if (!status)
         *ret_loaded = loaded;
     return status;

@@ -3,12 +3,15 @@
 #define KG_MODULE_H
 
 #include "kgate.h"
+#include "plan/module_file.h"
 
 #define KG_PATH_SIZE 4096
 
 struct kg_loaded {
     const struct kg_module *root;
     char path[KG_PATH_SIZE];
+    char stamp[KG_STAMP_SIZE]; /* of the file that the tables came from */
+    char links[KG_PATH_SIZE];  /* libraries that were loaded with it, a line each; "" : in the parent, too */
 };
 
 /* `name` is a path (it contains '/'), or the name of a module that ships: looked for beside the executable, where meson
@@ -18,6 +21,9 @@ int kg_module_find(const char *name, char ret_path[KG_PATH_SIZE], kg_error *ret_
 /* Of what was found as `name`. KG_EINVAL: not a module, or a bad table, with the row's name; KG_EUNSUPPORTED: of an ABI
  * that cannot be read. A module stays loaded until exit: its tables are program text that everything points into. */
 int kg_module_load(const char *path, const char *name, const struct kg_module **ret_root, kg_error *ret_error);
+
+/* KG_EINVAL: the file is another one by now. */
+int kg_module_is_same(const struct kg_loaded *module, kg_error *ret_error);
 
 /* Both. For workers and tests: the parent reads tables by kg_tables_open (run/tables.h). */
 int kg_module_open(const char *name, struct kg_loaded *ret_loaded, kg_error *ret_error);

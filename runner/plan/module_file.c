@@ -39,3 +39,13 @@ int kg_module_file_check(const char *path, const char *name, kg_error *ret_error
     close(file);
     return status;
 }
+
+void kg_module_file_stamp(const char *path, char ret_stamp[KG_STAMP_SIZE])
+{
+    struct stat is;
+    ret_stamp[0] = '\0';
+    if (!stat(path, &is))
+        (void)snprintf(ret_stamp, KG_STAMP_SIZE, "%ju.%ju.%jd.%jd.%09ld.%jd.%09ld", (uintmax_t)is.st_dev,
+                       (uintmax_t)is.st_ino, (intmax_t)is.st_size, (intmax_t)is.st_mtim.tv_sec, is.st_mtim.tv_nsec,
+                       (intmax_t)is.st_ctim.tv_sec, is.st_ctim.tv_nsec);
+}

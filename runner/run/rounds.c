@@ -109,11 +109,16 @@ static int workers_of(const struct kg_session *s)
 static int run_job(struct kg_rounds *r, const struct kg_job *job, size_t later, kg_error *ret_error)
 {
     char stage[32] = "correctness";
+    int status = kg_module_is_same(&r->session->module, ret_error);
+    if (!status && r->session->baseline.root)
+        status = kg_module_is_same(&r->session->baseline, ret_error);
+    if (status)
+        return status;
     if (job->round)
         snprintf(stage, sizeof stage, "round %d", job->round);
     kg_progress_begin(&r->progress, stage, job->round > 0, job->n_cases, later);
-    int status = kg_crew_run(job, job->round ? 1 : workers_of(r->session), &r->options, r->session->results,
-                             r->session->n_results, &r->stopped, ret_error);
+    status = kg_crew_run(job, job->round ? 1 : workers_of(r->session), &r->options, r->session->results,
+                         r->session->n_results, &r->stopped, ret_error);
     kg_progress_end(&r->progress);
     return status;
 }

@@ -20,6 +20,9 @@ struct kg_job kg_schedule_job(const struct kg_session *s)
     };
     snprintf(job.module, sizeof job.module, "%s", s->module.path);
     snprintf(job.baseline, sizeof job.baseline, "%s", *s->baseline_copy ? s->baseline_copy : s->baseline.path);
+    snprintf(job.module_stamp, sizeof job.module_stamp, "%s", s->module.stamp);
+    if (!*s->baseline_copy)
+        snprintf(job.baseline_stamp, sizeof job.baseline_stamp, "%s", s->baseline.stamp);
     snprintf(job.cache, sizeof job.cache, "%s", s->cache);
     return job;
 }

@@ -142,6 +142,7 @@ int kg_tables_open(const char *name, const struct kg_options *options, struct kg
     struct server *s = calloc(1, sizeof *s);
     if (!s)
         return kg_fail(ret_error, KG_ENOMEM, "out of memory for a module's tables");
+    kg_module_file_stamp(loaded.path, loaded.stamp);
     s->name = name;
     s->timeout_s = patience_s(options);
     (void)!getrandom(&s->turn, sizeof s->turn / 2, 0);
@@ -165,6 +166,8 @@ int kg_tables_open(const char *name, const struct kg_options *options, struct kg
     kg_op_server_add(&s->of);
     status = kg_module_check(loaded.root, ret_error);
     s->opening = false;
+    if (!status)
+        status = kg_module_is_same(&loaded, ret_error);
     if (!status)
         *ret_loaded = loaded;
     return status;

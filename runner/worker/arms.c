@@ -112,8 +112,10 @@ int kg_arms_identity(struct kg_arms *a, int arm, char *ret_text, size_t size, kg
         snprintf(ret_text, size, "%s", prepared->identity.text);
         return KG_OK;
     }
-    status =
-        kg_identity_of(context, a->baseline ? a->baseline : a->module, prepared, &launch, text, sizeof text, ret_error);
+    struct kg_loaded module = a->baseline ? *a->baseline : *a->module;
+    if (arm == KG_ARM_ANCHOR)
+        module.links[0] = '\0';
+    status = kg_identity_of(context, &module, prepared, &launch, text, sizeof text, ret_error);
     if (status)
         return status;
     const bool other = arm == KG_ARM_BASELINE && strcmp(prepared->backend->name, running);

@@ -3,6 +3,7 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -41,38 +42,66 @@ const kg_kernel *kg_identity_kernel(const struct kg_module *module, const char *
     return best;
 }
 
-static uint64_t hash_bytes(const unsigned char *bytes, size_t count)
+static uint64_t hash_bytes(uint64_t hash, const unsigned char *bytes, size_t count)
 {
-    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
     for (size_t i = 0; i < count; i++)
         hash = (hash ^ bytes[i]) * 0x100000001b3u;
     return hash;
 }
 
-static int hash_text_section(const unsigned char *file, size_t size, char ret_hash[17])
+/* `without` does not count. */
+static uint64_t hash_without(uint64_t hash, const unsigned char *bytes, size_t count, const char *without)
+{
+    const size_t length = strlen(without);
+    const unsigned char *end = bytes + count, *found;
+    while (length && (found = memmem(bytes, (size_t)(end - bytes), without, length))) {
+        hash = hash_bytes(hash, bytes, (size_t)(found - bytes));
+        bytes = found + length;
+    }
+    return hash_bytes(hash, bytes, (size_t)(end - bytes));
+}
+
+/* The file's sections of this name. false: it has none. */
+static bool hash_sections(const unsigned char *file, size_t size, const char *wanted, const char *without,
+                          uint64_t *hash)
 {
     Elf64_Ehdr head;
+    Elf64_Shdr names, one;
+    bool found = false;
+    const size_t length = strlen(wanted) + 1;
+    memcpy(&head, file, sizeof head);
+    memcpy(&names, file + head.e_shoff + head.e_shstrndx * sizeof names, sizeof names);
+    for (unsigned i = 0; i < head.e_shnum; i++) {
+        memcpy(&one, file + head.e_shoff + i * sizeof one, sizeof one);
+        uint64_t name = names.sh_offset + one.sh_name;
+        if (name > size || size - name < length || memcmp(file + name, wanted, length) || one.sh_offset > size ||
+            one.sh_size > size - one.sh_offset)
+            continue;
+        *hash = hash_without(*hash, file + one.sh_offset, one.sh_size, without);
+        found = true;
+    }
+    return found;
+}
+
+/* Its code, and what that reads and nothing writes. */
+static int hash_elf(const unsigned char *file, size_t size, const char *without, uint64_t *ret_hash)
+{
+    Elf64_Ehdr head;
+    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
     if (size < sizeof head)
         return KG_EINVAL;
     memcpy(&head, file, sizeof head);
     if (memcmp(head.e_ident, ELFMAG, SELFMAG) || head.e_shentsize != sizeof(Elf64_Shdr) || head.e_shoff > size ||
         (size - head.e_shoff) / sizeof(Elf64_Shdr) < head.e_shnum || head.e_shstrndx >= head.e_shnum)
         return KG_EINVAL;
-    Elf64_Shdr names, one;
-    memcpy(&names, file + head.e_shoff + head.e_shstrndx * sizeof names, sizeof names);
-    for (unsigned i = 0; i < head.e_shnum; i++) {
-        memcpy(&one, file + head.e_shoff + i * sizeof one, sizeof one);
-        uint64_t name = names.sh_offset + one.sh_name;
-        if (name > size || size - name < sizeof ".text" || memcmp(file + name, ".text", sizeof ".text") ||
-            one.sh_offset > size || one.sh_size > size - one.sh_offset)
-            continue;
-        snprintf(ret_hash, 17, "%016llx", (unsigned long long)hash_bytes(file + one.sh_offset, one.sh_size));
-        return KG_OK;
-    }
-    return KG_ENOTFOUND;
+    if (!hash_sections(file, size, ".text", "", &hash))
+        return KG_ENOTFOUND;
+    (void)hash_sections(file, size, ".rodata", without, &hash);
+    *ret_hash = hash;
+    return KG_OK;
 }
 
-int kg_identity_elf_text(const char *path, char ret_hash[17])
+int kg_identity_elf_code(const char *path, const char *without, uint64_t *ret_hash)
 {
     struct stat info;
     int status = KG_EIO;
@@ -82,12 +111,33 @@ int kg_identity_elf_text(const char *path, char ret_hash[17])
     if (fstat(file, &info) == 0 && info.st_size > 0) {
         void *map = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, file, 0);
         if (map != MAP_FAILED) {
-            status = hash_text_section(map, (size_t)info.st_size, ret_hash);
+            status = hash_elf(map, (size_t)info.st_size, without, ret_hash);
             munmap(map, (size_t)info.st_size);
         }
     }
     close(file);
     return status;
+}
+
+/* Of the module's file on a CPU, and of the libraries that came with it: on a GPU kernels may be theirs. The module's
+ * own git SHA stands in its data, and makes no other code. */
+static void add_files(const struct kg_loaded *module, enum kg_device_kind kind, char *text, size_t size)
+{
+    uint64_t hash = 0, all = 0;
+    char path[KG_PATH_SIZE];
+    int count = 0;
+    const char *sha = module->root && module->root->git_sha ? module->root->git_sha : "";
+    if (kind == KG_CPU && !kg_identity_elf_code(module->path, sha, &hash))
+        kg_text_join(text, size, "; ", "module code %016" PRIx64, hash);
+    for (const char *line = module->links; *line; line += strcspn(line, "\n") + 1) {
+        snprintf(path, sizeof path, "%.*s", (int)strcspn(line, "\n"), line);
+        hash = 0;
+        (void)kg_identity_elf_code(path, "", &hash);
+        all = kg_mix64(all ^ hash);
+        count++;
+    }
+    if (count)
+        kg_text_join(text, size, "; ", "%d linked %s %016" PRIx64, count, count > 1 ? "libraries" : "library", all);
 }
 
 void kg_knobs_format(const kg_backend *backend, const void *knobs, char *ret_text, size_t size)
@@ -150,11 +200,7 @@ int kg_identity_of(kg_context *context, const struct kg_loaded *module, struct k
     if (status)
         return status;
     snprintf(ret_text, size, "%s", prepared->identity.text);
-    if (context->device.kind == KG_CPU) {
-        char hash[17];
-        if (!kg_identity_elf_text(module->path, hash))
-            kg_text_join(ret_text, size, "; ", "module code %s", hash);
-    }
+    add_files(module, context->device.kind, ret_text, size);
     add_codes(&launch, module->root, &prepared->identity, &context->device, ret_text, size);
     if (knobs_changed(prepared)) {
         char knobs[294];

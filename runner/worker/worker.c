@@ -13,6 +13,15 @@
 #include "worker/phase.h"
 #include "worker/wire.h"
 
+/* What the parent read the tables of, and nothing that stands there since. */
+static int open_module(const char *path, const char *stamp, struct kg_loaded *ret_loaded, kg_error *ret_error)
+{
+    int status = kg_module_open(path, ret_loaded, ret_error);
+    if (!status && *stamp && strcmp(stamp, ret_loaded->stamp) != 0)
+        status = kg_fail(ret_error, KG_EINVAL, "%.400s is not what it was when the run began", path);
+    return status;
+}
+
 static int open_all(struct kg_worker *w, struct kg_wire_job *wire, kg_error *ret_error)
 {
     FILE *in = fdopen(KG_WORKER_JOB, "r");
@@ -23,9 +32,9 @@ static int open_all(struct kg_worker *w, struct kg_wire_job *wire, kg_error *ret
     if (!status)
         kg_wire_sign(wire->job.token);
     if (!status)
-        status = kg_module_open(wire->job.module, &w->module, ret_error);
+        status = open_module(wire->job.module, wire->job.module_stamp, &w->module, ret_error);
     if (!status && *wire->job.baseline)
-        status = kg_module_open(wire->job.baseline, &w->baseline, ret_error);
+        status = open_module(wire->job.baseline, wire->job.baseline_stamp, &w->baseline, ret_error);
     if (!status && w->baseline.root)
         status = kg_module_hold_to(w->baseline.root, &w->module.root, ret_error);
     if (!status)

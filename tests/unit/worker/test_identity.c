@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 #include <elf.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,6 +103,15 @@ static struct elf elf_new(void)
     return elf;
 }
 
+static int code_of(const char *path, char ret_hash[17])
+{
+    uint64_t hash = 0;
+    int status = kg_identity_elf_code(path, "0123456789", &hash);
+    if (!status)
+        snprintf(ret_hash, 17, "%016" PRIx64, hash);
+    return status;
+}
+
 static int hash_of(const void *bytes, size_t count, char ret_hash[17])
 {
     char path[SCRATCH_SIZE + 16];
@@ -111,7 +121,7 @@ static int hash_of(const void *bytes, size_t count, char ret_hash[17])
     assert_true(fwrite(bytes, 1, count, file) == count);
     assert_int_equal(fclose(file), 0);
     snprintf(ret_hash, 17, "untouched");
-    return kg_identity_elf_text(path, ret_hash);
+    return code_of(path, ret_hash);
 }
 
 static int folder_new(void **state)
@@ -144,6 +154,26 @@ static void the_text_section_is_hashed(void **state)
     elf.text[4] ^= 1;
     assert_int_equal(hash_of(&elf, FILE_BYTES, hash), KG_OK);
     assert_string_not_equal(hash, "a430d84680aabd0b");
+}
+
+/* Without the text that the module's SHA is here, in its place the code's own. */
+static void read_only_data_counts(void **state)
+{
+    (void)state;
+    struct elf elf = elf_new();
+    char one[17], other[17], bare[17];
+    assert_int_equal(hash_of(&elf, FILE_BYTES, bare), KG_OK);
+    memcpy(elf.names, "\0.rodata\0", 10);
+    elf.sections[1] = (Elf64_Shdr){ .sh_name = 1, .sh_offset = offsetof(struct elf, sections), .sh_size = 14 };
+    memcpy(&elf.sections[0], "ab0123456789cd", 14);
+    assert_int_equal(hash_of(&elf, FILE_BYTES, one), KG_OK);
+    assert_string_not_equal(one, bare);
+    memcpy(&elf.sections[0], "0123456789abcd", 14);
+    assert_int_equal(hash_of(&elf, FILE_BYTES, other), KG_OK);
+    assert_string_equal(other, one);
+    memcpy(&elf.sections[0], "0123456789abce", 14);
+    assert_int_equal(hash_of(&elf, FILE_BYTES, other), KG_OK);
+    assert_string_not_equal(other, one);
 }
 
 static void cut_files_are_refused(void **state)
@@ -205,14 +235,14 @@ static void own_code(void **state)
 {
     (void)state;
     char one[17], again[17], hash[17] = "untouched", path[SCRATCH_SIZE + 16];
-    assert_int_equal(kg_identity_elf_text("/proc/self/exe", one), KG_OK);
-    assert_int_equal(kg_identity_elf_text("/proc/self/exe", again), KG_OK);
+    assert_int_equal(code_of("/proc/self/exe", one), KG_OK);
+    assert_int_equal(code_of("/proc/self/exe", again), KG_OK);
     assert_int_equal(strlen(one), 16);
     assert_int_equal(strspn(one, "0123456789abcdef"), 16);
     assert_string_equal(one, again);
     snprintf(path, sizeof path, "%s/absent", folder);
-    assert_int_equal(kg_identity_elf_text(path, hash), KG_EIO);
-    assert_int_equal(kg_identity_elf_text(folder, hash), KG_EIO); /* no file at all */
+    assert_int_equal(code_of(path, hash), KG_EIO);
+    assert_int_equal(code_of(folder, hash), KG_EIO); /* no file at all */
     assert_string_equal(hash, "untouched");
 }
 
@@ -311,7 +341,7 @@ static void identity_of_compiled_kernels(void **state)
 static void identity_on_a_cpu(void **state)
 {
     static const kg_backend plain = { .name = "plain" };
-    const struct kg_module root = { .name = "m" };
+    const struct kg_module root = { .name = "m", .git_sha = "0123456789" };
     struct kg_loaded module = { .root = &root, .path = "/proc/self/exe" };
     kg_context context = { .ops = &ops, .device = { .kind = KG_CPU } };
     struct kg_prepared prepared = { .backend = &plain };
@@ -319,10 +349,15 @@ static void identity_on_a_cpu(void **state)
     char text[200], hash[17], wanted[64];
     (void)state;
     launched = (struct kg_launch_info){ 0 };
-    assert_int_equal(kg_identity_elf_text("/proc/self/exe", hash), KG_OK);
+    assert_int_equal(code_of("/proc/self/exe", hash), KG_OK);
     snprintf(wanted, sizeof wanted, "module code %s", hash);
     assert_int_equal(kg_identity_of(&context, &module, &prepared, &info, text, sizeof text, NULL), KG_OK);
     assert_string_equal(text, wanted);
+    snprintf(module.links, sizeof module.links, "/proc/self/exe\n%s/absent\n", folder);
+    assert_int_equal(kg_identity_of(&context, &module, &prepared, &info, text, sizeof text, NULL), KG_OK);
+    assert_memory_equal(text, wanted, strlen(wanted));
+    assert_non_null(strstr(text, "; 2 linked libraries "));
+    module.links[0] = '\0';
     snprintf(module.path, sizeof module.path, "%s/absent", folder);
     assert_int_equal(kg_identity_of(&context, &module, &prepared, &info, text, sizeof text, NULL), KG_OK);
     assert_string_equal(text, "");
@@ -334,6 +369,7 @@ int main(void)
         cmocka_unit_test(a_device_loads_the_nearest_kernel),
         cmocka_unit_test(of_several_the_most_special),
         cmocka_unit_test(the_text_section_is_hashed),
+        cmocka_unit_test(read_only_data_counts),
         cmocka_unit_test(cut_files_are_refused),
         cmocka_unit_test(wild_headers_are_refused),
         cmocka_unit_test(own_code),
