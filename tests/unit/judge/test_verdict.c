@@ -697,7 +697,9 @@ static void cpu_is_judged_by_ratio(void **state)
     set_blocks(kit, 9, 60, 100);
     verdict_is(kit, KG_SLOW, false);
     kit->device_uuid = "another";
-    set_blocks(kit, 3, 50, 100); /* half the speed of the golden's machine, the ratio the same */
+    set_blocks(kit, 3, 50, 100); /* half the speed of the golden's machine, or both are slower */
+    verdict_is(kit, KG_UNSURE, true);
+    set_blocks(kit, 3, 12.5, 25); /* twice the speed, the ratio the same */
     verdict_is(kit, KG_PASS, false);
     (void)strcpy(kit->result.anchor_identity, "code 9");
     decided(kit, &kit->golden, KG_UNGATED, false,
@@ -723,12 +725,18 @@ static void cpu_anchor_hides_nothing(void **state)
         "this machine is slower, or both are; --against tells");
     add_blocks(kit, 5, 32.5, 65); /* nor do more such blocks, to the last */
     verdict_is(kit, KG_UNSURE, false);
-    kit->result.blocks[7].anchor_p50_us =
-        51; /* one block in which the anchor was as fast as ever: the machine it was */
-    verdict_is(kit, KG_PASS, false);
-    kit->result.blocks[7].anchor_p50_us = 65;
-    kit->result.blocks[2].p50_us = 27; /* or the case was within its threshold */
-    verdict_is(kit, KG_PASS, false);
+    for (int i = 0; i < 3; i++)
+        kit->result.blocks[i].anchor_p50_us = 51;
+    verdict_is(kit, KG_UNSURE, false); /* slower in five of eight */
+    kit->result.blocks[3].p50_us = 27;
+    verdict_is(kit, KG_PASS, false); /* in half of them the anchor was as fast as ever, or the case was */
+    for (int i = 0; i < 4; i++) {
+        kit->result.blocks[i].anchor_p50_us = 65;
+        kit->result.blocks[i].p50_us = 32.5;
+    }
+    kit->device_uuid = "another host";
+    verdict_is(kit, KG_UNSURE, false);
+    kit->device_uuid = "GPU-1";
 
     set_blocks(kit, 3, 27.8, 53.5); /* +11.2%, beside an anchor of +7% */
     verdict_is(kit, KG_UNSURE, true);
