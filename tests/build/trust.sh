@@ -41,7 +41,8 @@ while IFS= read -r entry; do
     gpu) files=tests/cuda/gpu.sh ;;
     shipped_kernels) files=tests/meson.build ;;
     reports) files=tests/reports/test_reports.c ;;
-    *) files=$(find tests -name "$name.sh" -not -path '*/cuda/*' -o -name "$name.c" -o -name "test_$name.c") ;;
+    *) files=$(find tests -name "$name.sh" -not -path '*/cuda/*' -o -name "$name.c" -o -name "test_$name.c" \
+        -o -name "$name.py") ;;
     esac
     # shellcheck disable=SC2086 # names without spaces
     if [ -z "$files" ] || ! grep -q -F -e "$what" $files; then

@@ -19,7 +19,7 @@ run=$!
 most=0
 now=0
 for ((i = 0; i < 2000 && (most < 2 || now > 1); i++)); do
-    now=$(($(cat "/proc/$run"/task/*/children 2>/dev/null | wc -w) - 1)) # the module's own
+    now=$(($(cat "/proc/$run"/task/*/children 2>/dev/null | wc -w || true) - 1)) # the module's own
     most=$((now > most ? now : most))
     sleep 0.005
 done

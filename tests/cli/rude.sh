@@ -74,7 +74,7 @@ expect 'and says so' "$(tail -n 1 results/latest/workers.log)" 'kgate: the rest 
 
 # ---- wherever the module's own code runs ----
 
-RUDE= rude claim/sound
+RUDE='' rude claim/sound
 expect 'a module that is not rude: status' "$status" 0
 for place in constructor work check; do
     for deed in crashes exits hangs scribbles; do
