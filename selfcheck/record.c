@@ -153,6 +153,8 @@ static int run_rounds(struct recorder *r, kg_error *ret_error)
     struct kg_job job = kg_schedule_job(s);
     snprintf(job.module, sizeof job.module, "%s", r->copy);
     snprintf(job.baseline, sizeof job.baseline, "%s", s->module.path);
+    snprintf(job.baseline_stamp, sizeof job.baseline_stamp, "%s", s->module.stamp);
+    job.module_stamp[0] = '\0';
     job.anchors = true;
     kg_schedule_correctness(s, r->room, &job);
     int status = job.n_cases ? run_job(r, &job, stopped, ret_error) : KG_OK;

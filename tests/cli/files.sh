@@ -21,7 +21,8 @@ cat >module.c <<'C'
 #include <unistd.h>
 void scale(float *y, const float *x, long n);
 struct row { const char *name; int64_t n; };
-static const float factor[] = { FACTOR, 0 };
+static const float factor[16] = { 0, 1, FACTOR, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377, 610, 987 };
+static volatile float seen;
 static int tensors(const void *p, kg_tensor t[KG_MAX_TENSORS], int *count)
 {
     t[0] = (kg_tensor){ .name = "x", .dtype = KG_F32, .role = KG_INPUT, .rank = 1, .dims = { ((const struct row *)p)->n } };
@@ -40,11 +41,12 @@ static int launch(const kg_backend *self, void *state, const kg_tensor *t, void 
     (void)self, (void)state, (void)stream, (void)e;
     if (getenv("WAIT"))
         usleep(1000000);
-    scale(t[1].data, t[0].data, kg_tensor_count(&t[1]) + (factor[getenv("SECOND") != NULL] > 9));
+    seen = factor[t[0].dims[0] / 3 & 15];
+    scale(t[1].data, t[0].data, kg_tensor_count(&t[1]));
     return KG_OK;
 }
 static double work(const void *p) { return (double)((const struct row *)p)->n; }
-static const kg_field fields[] = { { "n", offsetof(struct row, n), KG_INPUT, .min = 1, .max = 1e6, .fallback = 1 } };
+static const kg_field fields[] = { { "n", offsetof(struct row, n), KG_INT, .min = 1, .max = 1e6, .fallback = 1 } };
 static const kg_op op = { "scale", "", sizeof(struct row), KG_LIST(fields), .tensors = tensors, .reference_cpu = reference,
                           .flops = work, .bytes = work };
 static const kg_backend plain = { .name = "plain", .device = KG_CPU, .launch = launch };
