@@ -99,23 +99,15 @@ static const struct member backend_members[] = {
 };
 static const struct shape backend_shape = SHAPE(kg_backend, backend_members);
 
-static const struct member xfail_members[] = {
-    { A_TEXT, offsetof(kg_xfail, pattern), NULL },
-    { A_TEXT, offsetof(kg_xfail, reason), NULL },
-};
-static const struct member suite_regime_members[] = {
-    { A_TEXT, offsetof(kg_suite_regime, regime), NULL },
-    { A_TEXT, offsetof(kg_suite_regime, rows), NULL },
-};
-static const struct member excuse_members[] = {
-    { A_TEXT, offsetof(kg_excuse, wrong), NULL },
-    { A_TEXT, offsetof(kg_excuse, pattern), NULL },
-    { A_TEXT, offsetof(kg_excuse, reason), NULL },
-};
-static const struct member variable_members[] = {
-    { A_TEXT, offsetof(kg_variable, name), NULL },
-    { A_TEXT, offsetof(kg_variable, field), NULL },
-};
+#define TEXT(type, name)                                                                                               \
+    {                                                                                                                  \
+        A_TEXT, offsetof(type, name), NULL                                                                             \
+    }
+static const struct member xfail_members[] = { TEXT(kg_xfail, pattern), TEXT(kg_xfail, reason) },
+                           suite_regime_members[] = { TEXT(kg_suite_regime, regime), TEXT(kg_suite_regime, rows) },
+                           excuse_members[] = { TEXT(kg_excuse, wrong), TEXT(kg_excuse, pattern),
+                                                TEXT(kg_excuse, reason) },
+                           variable_members[] = { TEXT(kg_variable, name), TEXT(kg_variable, field) };
 static const struct shape xfail_shape = SHAPE(kg_xfail, xfail_members),
                           suite_regime_shape = SHAPE(kg_suite_regime, suite_regime_members),
                           excuse_shape = SHAPE(kg_excuse, excuse_members),
@@ -141,17 +133,15 @@ static const struct member suite_members[] = {
 };
 static const struct shape suite_shape = SHAPE(kg_suite, suite_members);
 
-static const struct member kernel_members[] = {
-    { A_TEXT, offsetof(kg_kernel, name), NULL },      { A_TEXT, offsetof(kg_kernel, arch), NULL },
-    { A_TEXT, offsetof(kg_kernel, code_hash), NULL }, { A_TEXT, offsetof(kg_kernel, compiler), NULL },
-    { A_TEXT, offsetof(kg_kernel, notes), NULL },
-};
+static const struct member kernel_members[] = { TEXT(kg_kernel, name), TEXT(kg_kernel, arch),
+                                                TEXT(kg_kernel, code_hash), TEXT(kg_kernel, compiler),
+                                                TEXT(kg_kernel, notes) };
 static const struct shape kernel_shape = SHAPE(kg_kernel, kernel_members);
 
 static const struct member module_members[] = {
-    { A_TEXT, offsetof(struct kg_module, name), NULL },
-    { A_TEXT, offsetof(struct kg_module, git_sha), NULL },
-    { A_TEXT, offsetof(struct kg_module, flags), NULL },
+    TEXT(struct kg_module, name),
+    TEXT(struct kg_module, git_sha),
+    TEXT(struct kg_module, flags),
     { POINTERS, offsetof(struct kg_module, suites), &suite_shape },
     { STRUCTS, offsetof(struct kg_module, kernels), &kernel_shape },
 };

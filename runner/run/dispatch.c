@@ -133,10 +133,10 @@ static int start(const struct dispatch *p, const struct kg_job *job, struct kg_p
     char threads[32] = "";
     const char *settings[3] = { "OMP_WAIT_POLICY=passive", NULL, NULL };
     const char *const arguments[] = { "run", NULL };
-    if (p->options->threads)
+    if (p->options->threads) {
         snprintf(threads, sizeof threads, "OMP_NUM_THREADS=%d", p->options->threads);
-    if (*threads)
         settings[1] = threads;
+    }
     return kg_process_start(arguments, is_timed(job) ? NULL : settings, p->options->log_path, ret_process, ret_error);
 }
 

@@ -119,6 +119,29 @@ int kg_identity_elf_code(const char *path, const char *without, uint64_t *ret_ha
     return status;
 }
 
+/* Once a process: a library may have hundreds of megabytes, and every case asks. false: it has no code. */
+static bool code_of(const char *path, const char *without, uint64_t *ret_hash)
+{
+    static struct known {
+        struct known *next;
+        uint64_t hash;
+        char path[];
+    } * files;
+    struct known *one = files;
+    while (one && strcmp(one->path, path) != 0)
+        one = one->next;
+    if (!one && kg_identity_elf_code(path, without, ret_hash))
+        return false;
+    if (!one && (one = malloc(sizeof *one + strlen(path) + 1))) {
+        *one = (struct known){ .next = files, .hash = *ret_hash };
+        memcpy(one->path, path, strlen(path) + 1);
+        files = one;
+    }
+    if (one)
+        *ret_hash = one->hash;
+    return true;
+}
+
 /* Of the module's file on a CPU, and of the libraries that came with it: on a GPU kernels may be theirs. The module's
  * own git SHA stands in its data, and makes no other code. */
 static void add_files(const struct kg_loaded *module, enum kg_device_kind kind, char *text, size_t size)
@@ -127,12 +150,12 @@ static void add_files(const struct kg_loaded *module, enum kg_device_kind kind, 
     char path[KG_PATH_SIZE];
     int count = 0;
     const char *sha = module->root && module->root->git_sha ? module->root->git_sha : "";
-    if (kind == KG_CPU && !kg_identity_elf_code(module->path, sha, &hash))
+    if (kind == KG_CPU && code_of(module->path, sha, &hash))
         kg_text_join(text, size, "; ", "module code %016" PRIx64, hash);
     for (const char *line = module->links; *line; line += strcspn(line, "\n") + 1) {
         snprintf(path, sizeof path, "%.*s", (int)strcspn(line, "\n"), line);
         hash = 0;
-        (void)kg_identity_elf_code(path, "", &hash);
+        (void)code_of(path, "", &hash);
         all = kg_mix64(all ^ hash);
         count++;
     }

@@ -107,7 +107,7 @@ workers() {
     local process
     for process in /proc/[0-9]*; do
         if [ "$(readlink "$process/cwd")" = "$scratch" ] && grep -q -a -z -x worker "$process/cmdline" &&
-        ! grep -q -a -z -x tables "$process/cmdline"; then
+            ! grep -q -a -z -x tables "$process/cmdline"; then
             echo "${process#/proc/}"
         fi
     done 2>/dev/null || true
