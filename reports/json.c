@@ -171,6 +171,7 @@ static void add_judgement(cJSON *record, const struct kg_result *result)
     kg_json_add_real(record, "change_pct", judged->change_pct);
     kg_json_add_real(record, "margin_pct", judged->margin_pct);
     kg_json_add_real(record, "threshold_pct", judged->threshold_pct);
+    kg_json_add_text(record, "threshold_from", KG_THRESHOLD_NAMES[result->of.policy.threshold_from]);
     kg_json_add_real(record, "floor_pct", judged->floor_pct);
     cJSON_AddNumberToObject(record, "alarm_blocks", judged->alarm_blocks);
     if (judged->alarm_blocks)

@@ -9,9 +9,10 @@
 #include "suites.h"
 
 static const struct sdpa shapes[] = {
-    { "small", .B = 1, .H = 1, .S = 32, .D = 64, .dtype = KG_E4M3 },    /* one tile, which is the last one too */
-    { "mission", .B = 1, .H = 8, .S = 512, .D = 64, .dtype = KG_E4M3 }, /* the target */
-    { "long", .B = 1, .H = 8, .S = 2048, .D = 64, .dtype = KG_E4M3 },   /* scaling */
+    { "small", .B = 1, .H = 1, .S = 32, .D = 64, .dtype = KG_E4M3 },          /* one tile, which is the last one too */
+    { "mission", .B = 1, .H = 8, .S = 512, .D = 64, .dtype = KG_E4M3 },       /* the target */
+    { "long", .B = 1, .H = 8, .S = 2048, .D = 64, .dtype = KG_E4M3 },         /* scaling */
+    { "odd", .B = 2, .H = 3, .S = 17, .Skv = 77, .D = 64, .dtype = KG_E4M3 }, /* cut tiles, heads that mix up */
 };
 
 /* Correctness only: the CPU's backends are here for their codecs. */

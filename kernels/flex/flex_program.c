@@ -2,6 +2,7 @@
  */
 #include "flex/flex_program.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,8 +91,8 @@ static bool is_cut(const struct flex *p)
     return p->attention.S % FLEX_LARGEST_TILE || sdpa_kv_length(&p->attention) % FLEX_LARGEST_TILE;
 }
 
-/* free() it. NULL: no memory. */
-static char *attend_text(const struct flex *p, unsigned uses, enum flex_tile_id tile)
+/* The modifiers, then `format`. free() it. NULL: no memory. */
+KG_PRINTF(2, 3) static char *program_text(unsigned uses, const char *format, ...)
 {
     char *text = NULL;
     size_t size;
@@ -99,30 +100,23 @@ static char *attend_text(const struct flex *p, unsigned uses, enum flex_tile_id 
     if (!out)
         return NULL;
     write_modifiers(out, uses);
-    fprintf(out,
-            "#define FLEX_CUT %s\n"
-            "#include \"flex/flex_kernel.cuh\"\n"
-            "typedef %s tile;\n"
-            "extern \"C\" __global__ void __launch_bounds__(tile::THREADS, tile::BLOCKS)\n"
-            "flex_compiled_kernel(const flex_args args)\n"
-            "{\n"
-            "    flex_attend<%s, tile>(args);\n"
-            "}\n",
-            is_cut(p) ? "true" : "false", tile_text(tile, p->attention.D),
-            p->attention.dtype == KG_BF16 ? "__nv_bfloat16" : "__half");
+    va_list values;
+    va_start(values, format);
+    vfprintf(out, format, values);
+    va_end(values);
     return fclose(out) ? NULL : text;
 }
 
-static char *blocks_text(unsigned uses)
+static char *attend_text(const struct flex *p, unsigned uses, enum flex_tile_id tile)
 {
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
-        return NULL;
-    write_modifiers(out, uses);
-    fputs("#include \"flex/flex_blocks.cuh\"\n", out);
-    return fclose(out) ? NULL : text;
+    return program_text(uses,
+                        "#define FLEX_CUT %s\n"
+                        "#include \"flex/flex_kernel.cuh\"\n"
+                        "typedef %s tile;\n"
+                        "extern \"C\" __global__ void __launch_bounds__(tile::THREADS, tile::BLOCKS)\n"
+                        "flex_compiled_kernel(const flex_args args) { flex_attend<%s, tile>(args); }\n",
+                        is_cut(p) ? "true" : "false", tile_text(tile, p->attention.D),
+                        p->attention.dtype == KG_BF16 ? "__nv_bfloat16" : "__half");
 }
 
 int flex_attend_program(const struct flex *p, unsigned uses, enum flex_tile_id tile, const kg_source *texts,
@@ -134,7 +128,8 @@ int flex_attend_program(const struct flex *p, unsigned uses, enum flex_tile_id t
 int flex_blocks_program(unsigned uses, const kg_source *texts, struct flex_program *ret_program, kg_error *ret_error)
 {
     const unsigned masks = uses & FLEX_MASK_BITS;
-    return finish(blocks_text(masks), "flex_blocks_kernel", masks, texts, ret_program, ret_error);
+    return finish(program_text(masks, "#include \"flex/flex_blocks.cuh\"\n"), "flex_blocks_kernel", masks, texts,
+                  ret_program, ret_error);
 }
 
 void flex_program_done(struct flex_program *program)

@@ -9,11 +9,12 @@ void kg_reason_add_time(struct kg_result *result)
 {
     const struct kg_judgement *judgement = &result->judgement;
     int digits = judgement->threshold_pct < 1 || judgement->margin_pct < 0.05 ? 2 : 1;
-    kg_reason_add(
-        result, "p50 %s, %s %s (%s%+.*f%% ±%.*f, threshold %g%%%s)", kg_format_time(result->time_us.p50).s,
-        judgement->quantity == KG_QUANTITY_AGAINST ? "baseline" : "golden", kg_format_time(judgement->golden_us).s,
-        judgement->quantity == KG_QUANTITY_RATIO ? "ratio to the anchor " : "", digits, judgement->change_pct, digits,
-        judgement->margin_pct, judgement->threshold_pct, result->of.policy.threshold_of_golden ? " of the golden" : "");
+    kg_reason_add(result, "p50 %s, %s %s (%s%+.*f%% ±%.*f, threshold %g%%%s)", kg_format_time(result->time_us.p50).s,
+                  judgement->quantity == KG_QUANTITY_AGAINST ? "baseline" : "golden",
+                  kg_format_time(judgement->golden_us).s,
+                  judgement->quantity == KG_QUANTITY_RATIO ? "ratio to the anchor " : "", digits, judgement->change_pct,
+                  digits, judgement->margin_pct, judgement->threshold_pct,
+                  result->of.policy.threshold_from == KG_THRESHOLD_OF_GOLDEN ? " of the golden" : "");
 }
 
 static void add_figure(struct kg_result *result, const char *name, double value, double limit)

@@ -365,6 +365,14 @@ static char *follow(struct reader *r, const char *at, size_t count, size_t size)
     return r->bytes + to;
 }
 
+/* The same; what counts some must be somewhere. */
+static char *follow_list(struct reader *r, const char *at, size_t count, size_t size)
+{
+    char *to = follow(r, at, count, size);
+    r->failed = r->failed || (count && !to);
+    return to;
+}
+
 static void set(char *at, const void *pointer)
 {
     memcpy(at, &pointer, sizeof pointer);
@@ -417,7 +425,7 @@ static void read_rows(struct reader *r, char *at)
     const size_t count = load_size(at + offsetof(kg_table, count)), size = load_size(at + offsetof(kg_table, row_size));
     if (count && size < sizeof(void *))
         r->failed = true;
-    char *to = r->failed ? NULL : follow(r, at, count, size ? size : 1);
+    char *to = r->failed ? NULL : follow_list(r, at, count, size ? size : 1);
     set(at, to);
     for (size_t i = 0; to && i < count && !r->failed; i++)
         read_text(r, to + i * size);
@@ -443,13 +451,14 @@ static void read_member(struct reader *r, char *at, const struct member *member)
         break;
     case STRUCTS: {
         const size_t count = load_size(at + sizeof(void *));
-        char *to = follow(r, at, count, member->shape->size);
+        char *to = follow_list(r, at, count, member->shape->size);
         set(at, to);
         for (size_t i = 0; to && i < count && !r->failed; i++)
             read_members(r, to + i * member->shape->size, member->shape);
         break;
     }
     case POINTERS:
+        r->failed = r->failed || (load_size(at + sizeof(void *)) && !load_size(at));
         read_pointers(r, at, load_size(at + sizeof(void *)), member->shape);
         break;
     case POINTERS_TO:
@@ -457,7 +466,7 @@ static void read_member(struct reader *r, char *at, const struct member *member)
         read_pointers(r, at, count_to_zero(r, at), member->shape);
         break;
     case NUMBERS:
-        set(at, follow(r, at, load_size(at + sizeof(void *)), sizeof(uint64_t)));
+        set(at, follow_list(r, at, load_size(at + sizeof(void *)), sizeof(uint64_t)));
         break;
     case ROWS:
         read_rows(r, at);

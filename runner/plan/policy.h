@@ -40,6 +40,10 @@ struct kg_policy_terms {
     bool against; /* the baseline's blocks judge; goldens judge no time */
 };
 
+/* Of two builds' tables, the baseline's. */
+enum kg_threshold_from { KG_THRESHOLD_OF_TABLE, KG_THRESHOLD_OF_COMMAND, KG_THRESHOLD_OF_GOLDEN };
+#define KG_THRESHOLD_NAMES ((const char *const[]){ "table", "command", "golden" })
+
 struct kg_policy {
     enum kg_timer timer;
     enum kg_l2 l2;
@@ -49,11 +53,11 @@ struct kg_policy {
     double arm_us;       /* time in windows that each arm of a block aims at: the case, its anchor, its baseline. Two
                           * builds' blocks may last longer, see block.c */
     double threshold_pct;
-    bool threshold_of_golden; /* not of the table, nor of --threshold */
-    double creep_pct;         /* allowed over the best ever blessed, with the interval's lower bound. CUDA only */
-    int max_blocks;           /* of a set of rounds */
-    bool timed;               /* false: --no-time, or a table that is correctness only */
-    bool against;             /* as kg_policy_terms has it */
+    enum kg_threshold_from threshold_from;
+    double creep_pct;   /* allowed over the best ever blessed, with the interval's lower bound. CUDA only */
+    int max_blocks;     /* of a set of rounds */
+    bool timed;         /* false: --no-time, or a table that is correctness only */
+    bool against;       /* as kg_policy_terms has it */
     bool is_cpu_anchor; /* judges the others by ratio; its own absolute time travels badly, so no golden judges it */
     const char *xfail;  /* reason of the row that says it must fail; NULL: none */
     unsigned excused;   /* wrong answers that the suite's gates need not see; a kg_wrong_set */

@@ -38,7 +38,7 @@ static void take_threshold(const struct kg_session *s, struct kg_result *r)
         !kg_golden_holds_threshold(golden, policy->threshold_pct) || (s->options->bless && !*golden->threshold.reason))
         return;
     policy->threshold_pct = golden->threshold.pct;
-    policy->threshold_of_golden = true;
+    policy->threshold_from = KG_THRESHOLD_OF_GOLDEN;
 }
 
 void kg_session_resolve_policy(const struct kg_session *s, struct kg_result *r)

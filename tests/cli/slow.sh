@@ -33,10 +33,14 @@ expect 'goldens are what they were' "$(sum goldens)" "$before"
 
 # The threshold of a golden: that of its table, which a milder one does not replace, or the one that its bless was given.
 pulled=(pull/plain/s0 --expectations pulled)
+from() { # whose threshold held
+    results ".results[] | select(.id == \"$case\") | .threshold_from"
+}
 case=pull/plain/s0/kernel
 bless --module "$modules/pull_base.so" "${pulled[@]}" --reason 'as it should be'
 decide $case --module "$modules/pull_lenient.so" "${pulled[@]}"
 expect 'slower, milder table' "$(verdict $case)" SLOW
+expect 'slower, milder table: in JSON' "$(from)" golden
 expect 'slower, milder table: whose threshold' "$(reason $case | grep -c 'threshold 10% of the golden' || true)" 1
 bless --module "$modules/pull_base.so" "${pulled[@]}" --threshold 300 --reason 'a noisy machine'
 bless --module "$modules/pull_base.so" "${pulled[@]}" --reason 'once more'
@@ -46,6 +50,7 @@ expect 'slower, given' "$(verdict $case)" PASS
 expect 'slower, given: whose threshold' "$(reason $case | grep -c 'threshold 300% of the golden' || true)" 1
 decide $case --module "$modules/pull_slower.so" "${pulled[@]}" --threshold 10
 expect 'slower, given, but asked otherwise' "$(verdict $case)" SLOW
+expect 'slower, given, but asked otherwise: in JSON' "$(from)" command
 
 # Its golden under the name of a smaller row.
 sed -i 's/@n=8192/@n=4096/' goldens/expectations_cpu_*.json

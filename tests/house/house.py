@@ -40,7 +40,7 @@ FAMILIES = {
     "kernels/math": ["kernels/op"],
     "kernels/fused": ["kernels/op"],
     "kernels/fp8": ["kernels/op"],
-    "kernels/cudnn": ["kernels/op", "kernels/fp8"],  # cuDNN's FP8 takes the encoder
+    "kernels/cudnn": ["kernels/op", "kernels/fp8", "kernels/rtc"],  # cuDNN's FP8 takes the encoder; it needs NVRTC too
     "kernels/flex": ["kernels/op", "kernels/rtc", "kernels/cpu", "kernels/math", "kernels/fused", "kernels/cudnn"],
     "kernels/pathology": ["kernels/op"],
     "kernels/classes": [],
@@ -53,7 +53,7 @@ GENERATED = "backends.h", "kg_build.h", "kg_kernels.h"
 ROOTS = "", "include", "runner", "kernels", "suites"
 
 FUNCTION_LINES = measure.LONG_FUNCTION
-SHIPPED_LINES = 43050
+SHIPPED_LINES = 43100
 MARKDOWN_WORDS = 31400
 DESIGN = "docs/design.md"
 WALKS = 12, 13, 15  # the most files of the walks that DESIGN lists, in its order

@@ -15,12 +15,14 @@ two other rules too, see rules.c), --only ID,..., --module FILE, --equivalent FI
 A change is one replacement in the code: no comment, string, static_assert or preprocessor line but the body of an
 object-like macro. Drawn are all kinds in turn, each in an order by the seed. The objects of a change are compiled by the
 build's own commands, linked with the build's other objects, and compared with those of the unchanged source, section by
-section. WORK gets results.json, which a second `run` goes on with, results.md and survivors.txt.
+section. WORK keeps the objects, which are not compiled again while the headers stay the same, also where WORK has
+travelled, and gets results.json, which a second `run` goes on with, results.md and survivors.txt.
 
 equivalent.txt names changes that no test can see, or that only cost time, by function, line and changed line."""
 import argparse
 import collections
 import concurrent.futures
+import functools
 import hashlib
 import itertools
 import json
@@ -250,6 +252,13 @@ def sections(file):
 MODULE_ROOT = ["suites_module.c.o"]
 
 
+@functools.cache
+def surroundings(unit):
+    """What the object of a unit depends on beside the changed text: the unit, and every header."""
+    headers = sorted(file for folder in ("include", "kernels") for file in (ROOT / folder).rglob("*.*h"))
+    return b"".join(file.read_bytes() for file in (ROOT / unit, *headers))
+
+
 class Build:
     """The commands of a build folder, or of what `pack` left of one. They run in it."""
 
@@ -281,6 +290,18 @@ class Build:
         if not own:
             sys.exit(f"mutate: {self.folder} compiles no {source}")
         return [(next(word for word in words if word.endswith(".o")), words) for words in own]
+
+    def compile_once(self, source, text, folder, limit):
+        """What `compile` says, or said of the same text beside the same headers when it was asked before."""
+        kept, unit = folder / "objects.json", UNITS.get(source, source)
+        commands = [words for words in self.lines if "{root}/" + unit in words]
+        asked = hashlib.sha256(json.dumps([commands, text]).encode() + surroundings(unit)).hexdigest()
+        if kept.exists() and (said := json.loads(kept.read_text()))["of"] == asked:
+            return said["objects"] and [(name, folder / file) for name, file in said["objects"]]
+        shutil.rmtree(folder, ignore_errors=True)
+        made = self.compile(source, text, folder, limit)
+        kept.write_text(json.dumps({"of": asked, "objects": made and [(name, file.name) for name, file in made]}))
+        return made
 
     def compile(self, source, text, folder, limit):
         """Compiles `text` in place of a source into `folder`. Returns the objects, or None where it does not compile."""
@@ -345,10 +366,10 @@ class Draw:
         self.build, self.source, self.folder = build, source, work / pathlib.Path(source).stem
         self.text = (ROOT / source).read_text()
         self.limit = options.compile_timeout
-        self.unchanged = build.compile(source, self.text, self.folder / "unchanged", self.limit)
+        self.unchanged = build.compile_once(source, self.text, self.folder / "unchanged", self.limit)
         if self.unchanged is None:
             sys.exit(f"mutate: {source} does not compile as it is")
-        if not same_code(self.unchanged, build.compile(source, self.text, self.folder / "again", self.limit)):
+        if not same_code(self.unchanged, build.compile_once(source, self.text, self.folder / "again", self.limit)):
             sys.exit(f"mutate: {source} is other machine code when it is compiled again")
         self.queue = drawn(source, self.text, options.seed)
         self.only = options.only
@@ -365,18 +386,14 @@ class Draw:
         return None
 
     def try_one(self, change, about):
-        folder = self.folder / about["id"]
-        shutil.rmtree(folder, ignore_errors=True)
-        made = self.build.compile(self.source, self.text[:change.start] + change.new + self.text[change.end:], folder,
-                                  self.limit)
+        made = self.build.compile_once(self.source, self.text[:change.start] + change.new + self.text[change.end:],
+                                       self.folder / about["id"], self.limit)
         if made is None:
             self.broken += 1
         elif same_code(self.unchanged, made):
             self.same += 1
         else:
             self.valid.append((about, made))
-            return
-        shutil.rmtree(folder)
 
 
 def build_all(draws, options):
@@ -446,17 +463,20 @@ class Judge:
     def ruled(self, module, source, limits):
         """The first case that each of the two other rules refuses, or ''. A crash or hang is refused by both."""
         backends = ",".join(name for name in SOURCES.get(source, ("", []))[0].split(",") if "flex" not in name)  # nor have rules
-        status, results = self.run(module, *self.options.options, *(["--backend", backends] if backends else []))
-        if status == 2:
-            sys.exit(f"mutate: the other rules' run is refused: {results['']['reason']}")
         refused = {"allclose": "", "twice": ""}
-        for id, one in sorted(results.items()):
-            lost = is_lost(one)
-            not_numbers = one.get("nonfinite", 0) + one.get("unwritten", 0) > 0
-            wrong = {"allclose": lost or not_numbers or one.get("pct_bad", 0) > 0,
-                     "twice": lost or not_numbers or one.get("max_abs_err", 0) > limits.get(kind_of_row(one), math.inf)}
-            for rule in refused:
-                refused[rule] = refused[rule] or wrong[rule] and (id or f"status {status}") or ""
+        for early in (["--fail-fast"], []):  # the first refusal is mostly both rules'
+            status, results = self.run(module, *self.options.options, *early, *(["--backend", backends] if backends else []))
+            if status == 2:
+                sys.exit(f"mutate: the other rules' run is refused: {results['']['reason']}")
+            for id, one in sorted(results.items()):
+                lost = is_lost(one)
+                not_numbers = one.get("nonfinite", 0) + one.get("unwritten", 0) > 0
+                wrong = {"allclose": lost or not_numbers or one.get("pct_bad", 0) > 0,
+                         "twice": lost or not_numbers or one.get("max_abs_err", 0) > limits.get(kind_of_row(one), math.inf)}
+                for rule in refused:
+                    refused[rule] = refused[rule] or wrong[rule] and (id or f"status {status}") or ""
+            if status == 0 or all(refused.values()):
+                break
         return refused
 
 
