@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rtc/nvrtc.h"
-
 #define SONAME "libcudnn.so.9"
 
 static const struct {
@@ -68,7 +66,6 @@ int cudnn_library_load(const kg_host *host, struct cudnn_library **ret_library, 
     if (!library)
         return kg_fail(ret_error, KG_ENOMEM, "out of memory");
 
-    library->host = host;
     int status = functions_find(host, &library->call, ret_error);
     if (status == KG_OK) {
         size_t version = library->call.GetVersion();
@@ -140,15 +137,10 @@ static int describe(const struct cudnn_library *library, cudnnStatus_t status, c
     lines_join(reason);
     const char *why = *reason ? reason : heard;
 
-    struct nvrtc_library nvrtc;
-    kg_error missing = { 0 };
-    if (status == CUDNN_STATUS_INTERNAL_ERROR_COMPILATION_FAILED &&
-        nvrtc_open(library->host, &nvrtc, &missing) != KG_OK)
-        return kg_fail(ret_error, KG_EUNSUPPORTED, "cuDNN %s compiles this at run time: %s", library->version,
-                       missing.text);
-
     int category = (int)CUDNN_STATUS_CATEGORY((int)status);
-    bool refused = category == CUDNN_STATUS_NOT_SUPPORTED || category == CUDNN_STATUS_BAD_PARAM;
+    /* Engines that cuDNN compiles at run time need an NVRTC that works, which is the machine's to have. */
+    bool refused = category == CUDNN_STATUS_NOT_SUPPORTED || category == CUDNN_STATUS_BAD_PARAM ||
+                   status == CUDNN_STATUS_INTERNAL_ERROR_COMPILATION_FAILED;
     return kg_fail(ret_error, refused ? KG_EUNSUPPORTED : KG_EDEVICE, "cuDNN %s: %s: %s%s%s", library->version, what,
                    library->call.GetErrorString(status), *why ? ": " : "", why);
 }

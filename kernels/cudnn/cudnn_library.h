@@ -31,7 +31,6 @@ struct cudnn_functions {
 };
 
 struct cudnn_library {
-    const kg_host *host;
     struct cudnn_functions call;
     char version[16]; /* 9.19.0 */
     cudnnHandle_t handle;

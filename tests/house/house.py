@@ -40,7 +40,7 @@ FAMILIES = {
     "kernels/math": ["kernels/op"],
     "kernels/fused": ["kernels/op"],
     "kernels/fp8": ["kernels/op"],
-    "kernels/cudnn": ["kernels/op", "kernels/fp8", "kernels/rtc"],  # cuDNN's FP8 takes the encoder; it needs NVRTC too
+    "kernels/cudnn": ["kernels/op", "kernels/fp8"],  # cuDNN's FP8 takes the encoder
     "kernels/flex": ["kernels/op", "kernels/rtc", "kernels/cpu", "kernels/math", "kernels/fused", "kernels/cudnn"],
     "kernels/pathology": ["kernels/op"],
     "kernels/classes": [],
