@@ -9,6 +9,7 @@
 #include "measure/fixture_strength.h"
 #include "measure/known.h"
 #include "measure/repeat.h"
+#include "measure/staged.h"
 #include "measure/timed_output.h"
 #include "worker/identity.h"
 #include "worker/phase.h"
@@ -155,7 +156,8 @@ static int check(struct kg_worker *w, const struct kg_job_case *one, struct kg_p
         return status;
     kg_wire_comparison(w->out, one->index, &comparison, *ret_digest);
     *ret_right = kg_fixture_accepts(&w->fixture, &comparison);
-    return *ret_right ? kg_known_check_same(prepared, &w->fixture, ret_error) : KG_OK;
+    status = *ret_right ? kg_known_check_same(prepared, &w->fixture, ret_error) : KG_OK;
+    return status || !*ret_right || one->of.regime ? status : kg_staged_check(prepared, &w->fixture, ret_error);
 }
 
 /* ---- --repeat ---- */

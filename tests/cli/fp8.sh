@@ -54,6 +54,7 @@ codes/s16384/s0/cpu_zero FAIL rel_l2
 task_gates/mission/s0/cpu_mismatched PASS right
 task_gates/s16384/s0/cpu_zero PASS right
 codes/small/s0/cpu_spoiling ERROR the workspace does not hold what was staged
+codes/small/s0/cpu_ahead ERROR of 11008 bytes of several inputs
 codes/small/s0/cpu_past_the_end ERROR wrote outside the workspace: 0 bytes changed before it, 1 after it
 END
 finish
