@@ -187,6 +187,7 @@ int kg_case_noise_floor(const struct kg_case_noise *noise, struct kg_floor *ret_
     memcpy(floor.key, series->key, sizeof floor.key);
     memcpy(floor.uuid, series->uuid, sizeof floor.uuid);
     memcpy(floor.driver, series->driver, sizeof floor.driver);
+    memcpy(floor.code, series->code, sizeof floor.code);
     memcpy(floor.date, series->date, sizeof floor.date);
     memcpy(floor.sd, noise->sd, sizeof floor.sd);
     memcpy(floor.floor_pct, noise->floor_pct, sizeof floor.floor_pct);

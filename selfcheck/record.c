@@ -2,11 +2,15 @@
  * modules are one, every block has the anchor and a planted slowdown in it, and blocks move into series at once. */
 #include "selfcheck/record.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
+#include "device/cpu_info.h"
 #include "run/process.h"
 #include "run/progress.h"
 #include "run/dispatch.h"
@@ -59,6 +63,7 @@ static void describe(const struct recorder *r, const struct kg_result *result, s
     snprintf(series->date, sizeof series->date, "%s", run->started);
     snprintf(series->git_sha, sizeof series->git_sha, "%s", run->git.sha);
     size_t length = strcspn(result->identity, "\n;");
+    kg_floor_code(result->identity, series->code);
     snprintf(series->library, sizeof series->library, "%.*s", length < 40 ? (int)length : 40, result->identity);
 }
 
@@ -76,6 +81,7 @@ static int take_blocks(struct recorder *r, struct kg_result *result, kg_error *r
     int status = result->n_blocks ? kg_series_set_find(r->set, &like, &at, ret_error) : KG_OK;
     for (int i = 0; i < result->n_blocks && !status; i++) {
         const struct kg_recorded_block block = kg_recorded_block_of(&result->blocks[i]);
+        r->recording->noise |= kg_noise_of_block(&result->blocks[i]);
         if (is_whole(&result->blocks[i]))
             status = kg_series_add_block(&r->set->items[at], &block, ret_error);
     }
@@ -205,6 +211,31 @@ static int record_session(struct recorder *r, const struct kg_stop *stop, kg_err
     return status;
 }
 
+/* CPU seconds of other processes so far; a worker's count once it has ended. -1: not known. */
+static double others_cpu_s(void)
+{
+    struct rusage own = { 0 }, children = { 0 };
+    const double all_s = kg_cpu_busy_s("");
+    if (all_s < 0 || getrusage(RUSAGE_SELF, &own) || getrusage(RUSAGE_CHILDREN, &children))
+        return -1;
+    const struct timeval ours[] = { own.ru_utime, own.ru_stime, children.ru_utime, children.ru_stime };
+    double ours_s = 0;
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+        ours_s += (double)ours[i].tv_sec + 1e-6 * (double)ours[i].tv_usec;
+    return all_s - ours_s;
+}
+
+/* Since `began_s`, when others had used `before_s`. */
+static void note_others(struct kg_recording *recording, double began_s, double before_s)
+{
+    const double after_s = others_cpu_s(), took_s = kg_now_s() - began_s;
+    recording->others = -1;
+    if (before_s < 0 || after_s < 0 || took_s <= 0)
+        return;
+    recording->others = fmax(0, (after_s - before_s) / took_s);
+    recording->noise |= kg_noise_of_others(recording->others, (int)sysconf(_SC_NPROCESSORS_ONLN));
+}
+
 int kg_record(const struct kg_options *options, struct kg_stop *stop, const char *start, struct kg_series_set *set,
               struct kg_recording *ret_recording, kg_error *ret_error)
 {
@@ -218,7 +249,9 @@ int kg_record(const struct kg_options *options, struct kg_stop *stop, const char
         recording.device = session.device;
         snprintf(recording.start, sizeof recording.start, "%s", start ? start : session.run.id);
         snprintf(recording.cache, sizeof recording.cache, "%s", session.cache);
+        const double began_s = kg_now_s(), before_s = others_cpu_s();
         status = record_session(&recorder, stop, ret_error);
+        note_others(&recording, began_s, before_s);
     }
     if (!status)
         *ret_recording = recording;

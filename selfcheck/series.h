@@ -2,7 +2,7 @@
 #ifndef KG_SERIES_H
 #define KG_SERIES_H
 
-#include "judge/golden.h"
+#include "judge/floors.h"
 #include "judge/result.h"
 
 /* ---- a block --------------------------------------------------------------------------------------------------- */
@@ -40,6 +40,7 @@ struct kg_series {
     char date[32];
     char git_sha[48];
     char library[96]; /* head of the identity */
+    char code[24];    /* kg_floor_code; "" : read from a file, which leaves no floors */
     struct kg_contract contract;
     double tick_us;
     struct kg_recorded_block *blocks; /* in the order they were measured; owned */

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/text.h"
 #include "commands/commands.h"
 #include "judge/floors.h"
 #include "run/tables.h"
@@ -13,18 +14,46 @@
 
 /* ---- floors ---------------------------------------------------------------------------------------------------- */
 
-static int keep_floors(const struct kg_trials *trials, const char *cache, FILE *notes, kg_error *ret_error)
+/* Under what the floors were found, for a reader. */
+static void say_under(const struct kg_recording *recording, kg_noise_set noise, struct kg_floor *floor)
 {
-    size_t kept = 0;
-    if (!*cache) {
+    char names[200];
+    kg_noise_names(noise, names, sizeof names);
+    if (recording->others >= 0)
+        kg_text_add(floor->under, sizeof floor->under, "%.2f threads of others", recording->others);
+    if (*names)
+        kg_text_join(floor->under, sizeof floor->under, "; ", "%s", names);
+}
+
+/* What is found on a busy or throttled machine would make later gates milder. */
+static bool may_keep(const struct kg_recording *recording, kg_noise_set noise, FILE *notes)
+{
+    char names[200];
+    kg_noise_names(noise & kg_noise_refuses_floor(), names, sizeof names);
+    if (!*recording->cache)
         fprintf(notes, "floors are not kept: no folder for them (--cache, or HOME)\n");
+    else if (*names)
+        fprintf(notes, "floors are not kept: %s, %.2f CPU threads of others; measure again on an idle machine\n", names,
+                recording->others);
+    return *recording->cache && !*names;
+}
+
+static int keep_floors(const struct kg_trials *trials, const struct kg_recording *recording, kg_noise_set noise,
+                       FILE *notes, kg_error *ret_error)
+{
+    const char *cache = recording->cache;
+    size_t kept = 0;
+    if (!may_keep(recording, noise, notes))
         return KG_OK;
-    }
     struct kg_floor *floors = calloc(trials->n_cases, sizeof *floors);
     if (!floors)
         return kg_fail(ret_error, KG_ENOMEM, "out of memory for floors");
-    for (size_t i = 0; i < trials->n_cases; i++)
-        kept += !kg_case_noise_floor(&trials->cases[i], &floors[kept]);
+    for (size_t i = 0; i < trials->n_cases; i++) {
+        if (kg_case_noise_floor(&trials->cases[i], &floors[kept]))
+            continue;
+        say_under(recording, noise, &floors[kept]);
+        kept++;
+    }
     int status = kept ? kg_floors_update(cache, floors, kept, ret_error) : KG_OK;
     if (!status && kept)
         fprintf(notes, "floors of %zu case%s kept in %s/%s\n", kept, kept == 1 ? "" : "s", cache, KG_FLOORS_FILE);
@@ -140,7 +169,8 @@ static int measure_and_judge(const struct kg_options *options, kg_error *ret_err
     if (!status)
         status = judge(options, &set, false, &trials, ret_error);
     if (!status)
-        status = keep_floors(&trials, of_classes.cache, notes, ret_error);
+        status = keep_floors(&trials, selected.others > of_classes.others ? &selected : &of_classes,
+                             of_classes.noise | selected.noise, notes, ret_error);
     if (!status && (of_classes.stopped || selected.stopped))
         fprintf(notes, "stopped early: what was measured so far\n");
     kg_trials_done(&trials);

@@ -196,6 +196,17 @@ static int read_hypervisor(const char *root)
     return found;
 }
 
+double kg_cpu_busy_s(const char *root)
+{
+    char line[512];
+    unsigned long long user, nice, system, idle, waiting, irq, softirq, steal = 0;
+    if (!read_line(root, "/proc/stat", line, sizeof line) ||
+        sscanf(line, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &user, &nice, &system, &idle, &waiting, &irq,
+               &softirq, &steal) < 7)
+        return -1;
+    return (double)(user + nice + system + irq + softirq + steal) / (double)sysconf(_SC_CLK_TCK);
+}
+
 void kg_cpu_conditions(const char *root, struct kg_cpu_conditions *ret_conditions)
 {
     struct kg_cpu_conditions c = { .load = -1, .threads = (int)sysconf(_SC_NPROCESSORS_ONLN) };

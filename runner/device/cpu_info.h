@@ -25,4 +25,8 @@ struct kg_cpu_conditions {
 
 void kg_cpu_conditions(const char *root, struct kg_cpu_conditions *ret_conditions);
 
+/* Seconds that the machine's threads were at work since it was started, for other machines on its cores too
+ * (/proc/stat); -1 where it cannot be read. */
+double kg_cpu_busy_s(const char *root);
+
 #endif

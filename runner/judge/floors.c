@@ -1,11 +1,13 @@
 /* floors.c -- the file of this machine's floors: JSON, one case a line. */
 #include "judge/floors.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/lock.h"
+#include "base/random.h"
 #include "base/record_file.h"
 
 static const struct kg_member by_quantity_members[] = {
@@ -21,7 +23,9 @@ static const struct kg_member members[] = {
     { "timer", KG_IS_TEXT, KG_AT(struct kg_floor, contract.timer) },
     { "l2", KG_IS_TEXT, KG_AT(struct kg_floor, contract.l2) },
     { "data", KG_IS_TEXT, KG_AT(struct kg_floor, contract.data) },
+    { "code", KG_IS_TEXT, KG_AT(struct kg_floor, code) },
     { "date", KG_IS_TEXT, KG_AT(struct kg_floor, date) },
+    { "under", KG_IS_TEXT, KG_AT(struct kg_floor, under) },
     { "window_us", KG_IS_AMOUNT, KG_AT(struct kg_floor, contract.window_us) },
     { "n_blocks", KG_IS_COUNT, KG_AT(struct kg_floor, n_blocks), .least = KG_FLOOR_MIN_BLOCKS, .most = 1000000000 },
     { "sd", KG_IS_RECORD, KG_AT(struct kg_floor, sd), .record = &by_quantity },
@@ -61,13 +65,24 @@ void kg_floors_done(struct kg_floors *floors)
     *floors = (struct kg_floors){ 0 };
 }
 
-const struct kg_floor *kg_floors_find(const struct kg_floors *floors, const kg_device *device, const char *key,
-                                      const struct kg_contract *contract)
+void kg_floor_code(const char *identity, char ret_code[24])
 {
+    uint64_t hash = strlen(identity);
+    for (const char *at = identity; *at; at++)
+        hash = kg_mix64(hash ^ (unsigned char)*at);
+    (void)snprintf(ret_code, 24, "%016" PRIx64, hash);
+}
+
+const struct kg_floor *kg_floors_find(const struct kg_floors *floors, const kg_device *device, const char *key,
+                                      const struct kg_contract *contract, const char *identity)
+{
+    char code[sizeof floors->items->code] = "";
+    if (identity)
+        kg_floor_code(identity, code);
     for (size_t i = 0; i < floors->count; i++) {
         const struct kg_floor *floor = &floors->items[i];
         if (!strcmp(floor->key, key) && !strcmp(floor->uuid, device->uuid) && !strcmp(floor->driver, device->driver) &&
-            kg_contract_same(&floor->contract, contract))
+            kg_contract_same(&floor->contract, contract) && (!identity || !strcmp(floor->code, code)))
             return floor;
     }
     return NULL;

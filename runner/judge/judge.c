@@ -239,6 +239,24 @@ static enum kg_verdict answer(struct kg_result *result, const struct question *q
     return verdicts[decision.answer];
 }
 
+/* `strict`: the question without what selfcheck found on this machine. A verdict that is milder for it says so. */
+static void add_milder(struct kg_result *result, const struct kg_expectation *e, const struct question *strict,
+                       const struct kg_decision *decision)
+{
+    const enum kg_answer its = kg_decide(&strict->criteria, strict->logs, result->n_blocks).answer,
+                         own = decision->answer;
+    if (its != own && (its == KG_ANSWER_SLOW || (its == KG_ANSWER_MORE && own != KG_ANSWER_SLOW)))
+        kg_reason_add(result, ", %s without the noise that selfcheck found here on %.10s (%s)",
+                      its == KG_ANSWER_SLOW ? "SLOW" : "undecided", e->floor->date, e->floor->under);
+}
+
+static struct kg_expectation without_floor(const struct kg_expectation *e)
+{
+    struct kg_expectation bare = *e;
+    bare.floor = NULL;
+    return bare;
+}
+
 /* Where an identity ends with knobs that are not at their fallbacks: "code; knobs a=1". NULL: it does not. */
 static char *find_knobs(char *identity)
 {
@@ -358,7 +376,8 @@ static enum kg_verdict judge_golden(struct kg_result *result, const struct kg_ex
 {
     const struct kg_golden *golden = e->golden;
     struct kg_judgement *judgement = &result->judgement;
-    struct question question;
+    const struct kg_expectation bare = without_floor(e);
+    struct question question, strict;
     struct kg_decision decision;
     char note[160];
     bool cpu = result->of.kind == KG_CPU;
@@ -368,8 +387,10 @@ static enum kg_verdict judge_golden(struct kg_result *result, const struct kg_ex
     if (!choose_quantity(result, e, same_card, note, sizeof note) || refuse_threshold(result, e))
         return KG_UNGATED;
 
+    ask_golden(result, &bare, judgement->quantity, same_card, &strict);
     ask_golden(result, e, judgement->quantity, same_card, &question);
     enum kg_verdict verdict = answer(result, &question, &decision);
+    add_milder(result, e, &strict, &decision);
     *ret_more = decision.wanted > 0;
     if ((verdict == KG_PASS || verdict == KG_FAST) && cpu && judgement->quantity == KG_QUANTITY_RATIO &&
         anchor_hides(result, e)) {
@@ -394,7 +415,8 @@ static enum kg_verdict judge_golden(struct kg_result *result, const struct kg_ex
 
 static enum kg_verdict judge_against(struct kg_result *result, const struct kg_expectation *e, bool *ret_more)
 {
-    struct question question;
+    const struct kg_expectation bare = without_floor(e);
+    struct question question, strict;
     struct kg_decision decision;
     double baselines[KG_MAX_BLOCKS];
     for (int i = 0; i < result->n_blocks; i++)
@@ -404,8 +426,10 @@ static enum kg_verdict judge_against(struct kg_result *result, const struct kg_e
     result->judgement.same_code = result->identity[0] && !strcmp(result->identity, result->baseline_identity);
     if (refuse_threshold(result, e))
         return KG_UNGATED;
+    ask_baseline(result, &bare, &strict);
     ask_baseline(result, e, &question);
     enum kg_verdict verdict = answer(result, &question, &decision);
+    add_milder(result, e, &strict, &decision);
     *ret_more = decision.wanted > 0;
     if (verdict == KG_SLOW)
         add_identity(result, result->baseline_identity);

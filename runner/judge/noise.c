@@ -63,9 +63,11 @@ static const struct kg_noise_kind kinds[KG_NOISES] = {
                                      .is_setting = true },
     [KG_NOISE_OTHER_PROCESSES] = { .name = "other processes",
                                    .meaning = "another process has a context on the device",
+                                   .is_others = true,
                                    .advice = "end it, or use another device (nvidia-smi lists them)" },
     [KG_NOISE_IN_USE] = { .name = "in use",
                           .meaning = "the device was at work before kgate used it",
+                          .is_others = true,
                           .advice = "wait for an idle device" },
     [KG_NOISE_VGPU] = { .name = "vGPU",
                         .meaning = "the GPU is shared with other virtual machines",
@@ -89,6 +91,7 @@ static const struct kg_noise_kind kinds[KG_NOISES] = {
                                    .is_setting = true },
     [KG_NOISE_LOAD] = { .name = "load",
                         .meaning = "other processes keep the CPU busy",
+                        .is_others = true,
                         .advice = "wait for an idle machine" },
     [KG_NOISE_GOVERNOR] = { .name = "frequency governor",
                             .meaning = "the CPU's clock follows its load",
@@ -199,9 +202,14 @@ kg_noise_set kg_noise_of_blocks(const struct kg_result *result)
     return of_blocks(result->blocks, result->n_blocks);
 }
 
+kg_noise_set kg_noise_of_others(double threads, int online)
+{
+    return bit(KG_NOISE_LOAD, online > 0 && threads > LOAD_PER_THREAD * online);
+}
+
 kg_noise_set kg_noise_of_host(const struct kg_cpu_conditions *host)
 {
-    return bit(KG_NOISE_LOAD, host->threads > 0 && host->load > LOAD_PER_THREAD * host->threads) |
+    return kg_noise_of_others(host->load, host->threads) |
            bit(KG_NOISE_GOVERNOR, *host->governor && strcmp(host->governor, "performance") != 0) |
            bit(KG_NOISE_TURBO, host->turbo > 0) | bit(KG_NOISE_SMT, host->smt > 0) |
            bit(KG_NOISE_VIRTUAL_MACHINE, host->hypervisor > 0);
@@ -224,6 +232,11 @@ kg_noise_set kg_noise_throttles(void)
 kg_noise_set kg_noise_refuses_bless(void)
 {
     return with_flag(offsetof(struct kg_noise_kind, refuses_bless));
+}
+
+kg_noise_set kg_noise_refuses_floor(void)
+{
+    return kg_noise_refuses_bless() | with_flag(offsetof(struct kg_noise_kind, is_others));
 }
 
 kg_noise_set kg_noise_settings(void)

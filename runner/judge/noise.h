@@ -41,7 +41,8 @@ struct kg_noise_kind {
     const char *advice;  /* what to do about it */
     int64_t reason;      /* NVML's clocks event reason that shows it; 0: another reading does */
     bool throttles;      /* it lowers the clock while it holds */
-    bool refuses_bless;  /* a golden is not made of blocks measured under it */
+    bool refuses_bless;  /* neither a golden nor a floor is made of blocks measured under it */
+    bool is_others;      /* somebody else's work: no floor is made under it */
     bool is_setting;     /* how the device is set up: the same of every result, so that reports say it once */
 };
 
@@ -55,9 +56,12 @@ kg_noise_set kg_noise_of_idle(const struct kg_device_state *state);
 kg_noise_set kg_noise_of_block(const struct kg_block *block);
 kg_noise_set kg_noise_of_blocks(const struct kg_result *result); /* their union, and clocks that moved between them */
 kg_noise_set kg_noise_of_host(const struct kg_cpu_conditions *host);
+/* `threads` that others kept busy, on the average, of all that are on line. */
+kg_noise_set kg_noise_of_others(double threads, int online);
 
 kg_noise_set kg_noise_throttles(void);     /* all that lower the clock */
 kg_noise_set kg_noise_refuses_bless(void); /* all that a bless refuses */
+kg_noise_set kg_noise_refuses_floor(void); /* all that a floor for later runs refuses */
 kg_noise_set kg_noise_settings(void);      /* all that are how the device is set up */
 
 void kg_noise_names(kg_noise_set set, char *ret_text, size_t size); /* "power cap, thermal"; "" for none */

@@ -104,7 +104,8 @@ struct kg_expectation kg_session_expectation(const struct kg_session *s, const s
     kg_case_key(&r->of, r->backend, key, sizeof key);
     const bool judged = r->outcome != KG_ABSENT && !s->baseline.root;
     return (struct kg_expectation){ .golden = judged ? kg_session_golden(s, r) : NULL,
-                                    .floor = kg_floors_find(&s->floors, &s->device, key, &contract),
+                                    .floor = kg_floors_find(&s->floors, &s->device, key, &contract,
+                                                            *r->identity ? r->identity : NULL),
                                     .device_uuid = s->device.uuid,
                                     .blesses = s->options->bless };
 }

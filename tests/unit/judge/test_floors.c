@@ -21,6 +21,8 @@ static struct kg_floor floor_of(const char *key, const char *uuid, double sd)
     };
     (void)snprintf(floor.key, sizeof floor.key, "%s", key);
     (void)snprintf(floor.uuid, sizeof floor.uuid, "%s", uuid);
+    (void)snprintf(floor.under, sizeof floor.under, "0.10 threads of others");
+    kg_floor_code("its code", floor.code);
     floor.sd[KG_QUANTITY_AGAINST] = sd;
     floor.floor_pct[KG_QUANTITY_AGAINST] = 200 * sd;
     return floor;
@@ -45,15 +47,18 @@ static void kept_and_found_again(void **state)
     assert_int_equal(kg_floors_update(cache, &again, 1, &error), KG_OK);
     assert_int_equal(kg_floors_load(cache, &floors, &error), KG_OK);
     assert_int_equal(floors.count, 3);
-    const struct kg_floor *found = kg_floors_find(&floors, &device, "a/b/c", &warm);
+    const struct kg_floor *found = kg_floors_find(&floors, &device, "a/b/c", &warm, "its code");
     assert_non_null(found);
     assert_true(fabs(found->sd[KG_QUANTITY_AGAINST] - 0.0042) < 1e-9);
     assert_true(fabs(found->floor_pct[KG_QUANTITY_AGAINST] - 0.84) < 1e-9);
     assert_int_equal(found->n_blocks, 30);
     assert_true(found->sd[KG_QUANTITY_RAW] == 0);
-    assert_null(kg_floors_find(&floors, &device, "a/b/c", &cold));
-    assert_null(kg_floors_find(&floors, &newer, "a/b/c", &warm));
-    assert_null(kg_floors_find(&floors, &device, "a/b/e", &warm));
+    assert_string_equal(found->under, "0.10 threads of others");
+    assert_ptr_equal(kg_floors_find(&floors, &device, "a/b/c", &warm, NULL), found);
+    assert_null(kg_floors_find(&floors, &device, "a/b/c", &warm, "other code"));
+    assert_null(kg_floors_find(&floors, &device, "a/b/c", &cold, NULL));
+    assert_null(kg_floors_find(&floors, &newer, "a/b/c", &warm, NULL));
+    assert_null(kg_floors_find(&floors, &device, "a/b/e", &warm, NULL));
     kg_floors_done(&floors);
     scratch_free(folder);
 }
@@ -73,10 +78,11 @@ static void a_broken_file_is_an_error_that_names_it(void **state)
 {
     (void)state;
     char folder[SCRATCH_SIZE], text[2048];
-    static const char one[] = "{\"key\":\"a/b/c\",\"uuid\":\"u\",\"driver\":\"\",\"timer\":\"graph\",\"l2\":\"warm\","
-                              "\"data\":\"d\",\"date\":\"\",\"window_us\":200,\"n_blocks\":%s,\"sd\":{\"raw\":0,"
-                              "\"ratio\":0,\"against\":%s},\"floor_pct\":{\"raw\":0,\"ratio\":0,\"against\":1},"
-                              "\"detectable_pct\":1%s}";
+    static const char one[] =
+        "{\"key\":\"a/b/c\",\"uuid\":\"u\",\"driver\":\"\",\"timer\":\"graph\",\"l2\":\"warm\","
+        "\"data\":\"d\",\"code\":\"\",\"date\":\"\",\"under\":\"\",\"window_us\":200,\"n_blocks\":%s,\"sd\":{\"raw\":0,"
+        "\"ratio\":0,\"against\":%s},\"floor_pct\":{\"raw\":0,\"ratio\":0,\"against\":1},"
+        "\"detectable_pct\":1%s}";
     struct {
         const char *blocks, *sd, *more, *why;
     } const flaws[] = {
@@ -88,13 +94,14 @@ static void a_broken_file_is_an_error_that_names_it(void **state)
     };
     scratch_new(folder);
     unreadable(folder, "", "line 1");
-    unreadable(folder, "{\"schema\": 1, \"floors\": [", "line 1");
-    unreadable(folder, "{\"schema\": 2, \"floors\": []}", "schema 2");
-    unreadable(folder, "{\"schema\": 1}", "'floors'");
-    unreadable(folder, "{\"schema\": 1, \"floors\": [[1]]}", "floor 1: not an object");
-    unreadable(folder, "{\"schema\": 1, \"floors\": [1]}", "floor 1: not an object");
+    unreadable(folder, "{\"schema\": 2, \"floors\": [", "line 1");
+    unreadable(folder, "{\"schema\": 1, \"floors\": []}", "schema 1");
+    unreadable(folder, "{\"schema\": 3, \"floors\": []}", "schema 3");
+    unreadable(folder, "{\"schema\": 2}", "'floors'");
+    unreadable(folder, "{\"schema\": 2, \"floors\": [[1]]}", "floor 1: not an object");
+    unreadable(folder, "{\"schema\": 2, \"floors\": [1]}", "floor 1: not an object");
     for (size_t i = 0; i < sizeof flaws / sizeof *flaws; i++) {
-        int used = snprintf(text, sizeof text, "{\"schema\": 1, \"floors\": [");
+        int used = snprintf(text, sizeof text, "{\"schema\": 2, \"floors\": [");
         used += snprintf(text + used, sizeof text - (size_t)used, one, flaws[i].blocks, flaws[i].sd, flaws[i].more);
         (void)snprintf(text + used, sizeof text - (size_t)used, "]}");
         unreadable(folder, text, flaws[i].why);

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "run/bless.h"
 #include "judge/noise.h"
@@ -233,6 +234,9 @@ static void host_is_read(void **state)
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
         make(root, folders[i]);
     scratch_write(root, "proc/loadavg", "3.25 1.00 0.50 2/300 4711\n");
+    assert_true(kg_cpu_busy_s(root) == -1);
+    scratch_write(root, "proc/stat", "cpu  100 20 3 4000 50 6 7 800 90 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n");
+    assert_true(kg_cpu_busy_s(root) == 936.0 / (double)sysconf(_SC_CLK_TCK));
     scratch_write(root, "proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu avx2 hypervisor lahf_lm\n");
     scratch_write(root, "sys/devices/system/cpu/smt/active", "1\n");
     scratch_write(root, "sys/devices/system/cpu/cpufreq/boost", "1\n");

@@ -982,6 +982,26 @@ static void baseline_prior_by_class(void **state)
     }
 }
 
+/* A verdict that this machine's floor made milder says so, and from when it is. */
+static void a_milder_verdict_says_why(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    kit->result.of.policy.against = true;
+    kit->floor.sd[KG_QUANTITY_AGAINST] = 0.004;
+    kit->floor.n_blocks = 11;
+    (void)strcpy(kit->floor.date, "2025-01-02T03:04:05Z");
+    (void)strcpy(kit->floor.under, "0.03 threads of others");
+    kit->floor.floor_pct[KG_QUANTITY_AGAINST] = 2;
+    kit->result.of.policy.threshold_pct = 2;
+    set_baseline(kit, 9, 25.6, 25);
+    decided(kit, NULL, KG_UNSURE, true,
+            "a first set of 8 rounds read +2.4%, 1 of at most 8 blocks after it do not decide: p50 25.6 us, baseline "
+            "25.0 us (+2.4% ±1.3, threshold 2%), SLOW without the noise that selfcheck found here on 2025-01-02 (0.03 "
+            "threads of others)");
+    free(kit);
+}
+
 /* What selfcheck measured stands in place of the class. */
 static void machine_noise_is_used(void **state)
 {
@@ -1324,6 +1344,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(baseline_judges_without_a_golden),
     cmocka_unit_test(baseline_prior_by_class),
     cmocka_unit_test(machine_noise_is_used),
+    cmocka_unit_test(a_milder_verdict_says_why),
     cmocka_unit_test(the_larger_noise_is_used),
     cmocka_unit_test(a_tick_is_no_slowdown),
     cmocka_unit_test(new_case_is_gated_for_being_right),

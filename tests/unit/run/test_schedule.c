@@ -493,6 +493,10 @@ static void a_floor_of_this_machine(void **state)
     floor.contract = contract_of(r);
     session.floors = (struct kg_floors){ .items = &floor, .count = 1 };
     assert_ptr_equal(kg_session_expectation(&session, r).floor, &floor);
+    snprintf(r->identity, sizeof r->identity, "code of today");
+    assert_null(kg_session_expectation(&session, r).floor);
+    kg_floor_code(r->identity, floor.code);
+    assert_ptr_equal(kg_session_expectation(&session, r).floor, &floor);
     assert_null(kg_session_expectation(&session, beside).floor);
     options.timing.l2 = KG_L2_COLD;
     kg_session_resolve_policy(&session, r);
