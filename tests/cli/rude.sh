@@ -3,6 +3,7 @@
 # write where. They are made of rude.c.
 set -eu -o pipefail
 . "$(dirname "$0")/lib.sh"
+limit=60 # seconds of a kgate that hangs with its module
 
 rude() { # rude PATTERN... -- with little patience
     gate run --format json --module "$modules/rude.so" --case-timeout 3 "$@" # of two, the last holds
