@@ -114,9 +114,30 @@ static const struct flex lengths[] = {
     REGIME_ROWS("_f16_d128", KG_F16, 128),
 };
 
+/* Two modifiers that meet; edges that lie beside those of tiles and of bytes; a scale; slopes that are no powers of two;
+ * more documents than a byte counts. */
+#define MEETING(type, d)                                                                                               \
+    FLEX_ROW("alibi_bottom_right", (.alibi = true), WIDE, HEADS, .S = 77, .Skv = 150, .D = d, .dtype = type,           \
+             .causal = true, .bottom_right = true),                                                                    \
+        FLEX_ROW("relative_bottom_right", (.relative = true), WIDE, HEADS, .S = 150, .Skv = 77, .D = d, .dtype = type, \
+                 .causal = true, .bottom_right = true),                                                                \
+        FLEX_ROW("cap_alibi", (.cap = true, .alibi = true), (.softcap = 1), HEADS, .S = 77, .D = d, .dtype = type),    \
+        FLEX_ROW("cap_relative", (.cap = true, .relative = true), (.softcap = 1), HEADS, .S = 77, .D = d,              \
+                 .dtype = type),                                                                                       \
+        FLEX_ROW("window_1", (.sliding = true), (.window = 1), HEADS, .S = 77, .D = d, .dtype = type),                 \
+        FLEX_ROW("window_65", (.sliding = true), (.window = 65), HEADS, .S = 200, .D = d, .dtype = type),              \
+        FLEX_ROW("scale_half", (.decay = true), (.doc_span = 30), HEADS, .S = 77, .D = d, .dtype = type, .scale = 0.5), \
+        FLEX_ROW("documents_350", (.document = true), (.doc_span = 2), HEADS, .S = 700, .D = d, .dtype = type),        \
+        FLEX_ROW("slopes_6", (.alibi = true), (.window = 20), .B = 1, .H = 6, .S = 1500, .D = d, .dtype = KG_F16),                 \
+        FLEX_ROW("cap_1e6", (.cap = true), (.softcap = 1e6), HEADS, .S = 77, .D = d, .dtype = type)
+#define WIDE (.doc_span = 64, .window = 66, .prefix_keys = 190, .reach = 140)
+
 static const struct flex cpu_lengths[] = {
     LENGTH("_bf16_d64_s1", CPU_HEADS, KG_BF16, 64, 1),
-    LENGTH("_f16_d40_s77", CPU_HEADS, KG_F16, 40, 77),
+    LENGTH("_f16_d40_s77", HEADS, KG_F16, 40, 77),
+    FLEX_ROWS("_bf16_d16_k300", WIDE, HEADS, .S = 200, .Skv = 300, .D = 16, .dtype = KG_BF16),
+    FLEX_ROWS("_f16_d16_k77", WIDE, CPU_HEADS, .S = 200, .Skv = 77, .D = 16, .dtype = KG_F16),
+    MEETING(KG_BF16, 16),
     OTHERS("_bf16_d64", CPU_HEADS, KG_BF16, 64, 130),
 };
 

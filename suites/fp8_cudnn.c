@@ -28,6 +28,8 @@ static const struct sdpa_fp8 cpu_shapes[] = {
     ROW("odd", .B = 2, .H = 3, .S = 77, .D = 64),
     ROW("odd_gqa_causal", .B = 2, .H = 4, .Hkv = 2, .S = 77, .Skv = 33, .D = 48,
         .causal = true), /* all that mixes up */
+    { .attention = { "o_scale", .B = 1, .H = 2, .S = 77, .D = 64 }, .o_scale = 64 },
+    ROW("scale", .B = 1, .H = 2, .S = 77, .D = 64, .scale = 0.05),
 };
 
 static const kg_suite_regime regimes[] = {
@@ -41,6 +43,7 @@ static const kg_suite_regime regimes[] = {
     { "winner", "d64_h[28]_s512" },
     { "coded", "d64_h[28]_s512" },
     { "ones", "*" },
+    { "rising", "odd_gqa_causal" },
 };
 
 static const uint64_t seeds[] = { 0, 1, 2 };

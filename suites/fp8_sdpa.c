@@ -20,6 +20,8 @@ static const struct sdpa cpu_shapes[] = {
     { "small", .B = 1, .H = 1, .S = 32, .D = 64, .dtype = KG_E4M3 },
     { "odd", .B = 2, .H = 3, .S = 17, .Skv = 77, .D = 64, .dtype = KG_E4M3 }, /* heads and lengths that mix up */
     { "mission", .B = 1, .H = 2, .S = 512, .D = 64, .dtype = KG_E4M3 },       /* two of its heads */
+    { "scale", .B = 1, .H = 2, .S = 77, .D = 64, .dtype = KG_E4M3, .scale = 0.05 },
+    { "uneven", .B = 1, .H = 1, .S = 5, .Skv = 601, .D = 64, .dtype = KG_E4M3 }, /* a head of 38,464 */
 };
 
 /* Those that 8-bit codes can hold: not K x 32, where a step of a code is a whole logit. */
@@ -30,6 +32,7 @@ static const kg_suite_regime regimes[] = {
     { "winner", "mission" },     { "coded", "mission" },       { "ones", "*" },
     { "sixty_four", "mission" }, { "huge_v", "mission" },      { "head_scales", "mission" },
     { "low", "mission" },        { "lowest", "mission" },      { "bottom", "mission" },
+    { "ascending", "odd" },      { "ascending", "uneven" },    { "head_scales", "odd" },
 };
 
 static const uint64_t seeds[] = { 0, 1, 2 };

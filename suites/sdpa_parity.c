@@ -84,6 +84,18 @@ enum { keys_mha = 4, keys_gqa = 2 };
 #define MANY_HEADS(d, keys)                                                                                            \
     { "limit_heads_d" #d "_k" #keys, .B = 16400, .H = 4, .S = 1, .Skv = keys, .D = d, .dtype = KG_F16 }
 
+/* What a kernel may take for granted: a scale of 1/sqrt(D), scores that FP32 holds to a bit, a key head of a query head's
+ * own, some hundred heads, lengths of 16 bits; keys by fours, a single tile of them in all. */
+#define NOT_GRANTED(d)                                                                                                 \
+    { "scale_half", .B = 2, .H = 4, .Hkv = 2, .S = 77, .Skv = 200, .D = d, .dtype = KG_F16, .scale = 0.5 },             \
+        { "scale_1024", .B = 1, .H = 4, .Hkv = 2, .S = 77, .D = d, .dtype = KG_BF16, .causal = true, .scale = 1024 },   \
+        { "one_key_head", .B = 3, .H = 4, .Hkv = 1, .S = 77, .D = d, .dtype = KG_BF16, .causal = true },                \
+        { "heads_300", .B = 1, .H = 300, .S = 3, .Skv = 10, .D = d, .dtype = KG_F16 },                                  \
+        { "queries_66001", .B = 1, .H = 2, .Hkv = 1, .S = 66001, .Skv = 9, .D = d, .dtype = KG_F16 },                   \
+        { "keys_70001", .B = 1, .H = 2, .Hkv = 1, .S = 3, .Skv = 70001, .D = d, .dtype = KG_BF16 },                     \
+        { "one_tile", .B = 1, .H = 1, .S = 32, .Skv = 48, .D = d, .dtype = KG_F16 },                                    \
+        ROW(f16, d, 1, full, gqa, 78), ROW(bf16, d, 3, causal, gqa, 10), ROW(f16, d, 1, causal, mha, 2)
+
 /* 129 * 8 * 16384 * 128 elements, 2^31 and 16 million more: bytes past 2^32, as FP32 past 2^33. */
 #define PAST_2G(name, s, keys)                                                                                         \
     { "limit_2g_" name, .B = 129, .H = 8, .S = s, .Skv = keys, .D = 128, .dtype = KG_F16 }
@@ -151,6 +163,9 @@ static const struct sdpa cpu_shapes[] = {
     DIMENSION(40),
     DIMENSION(72),
     DIMENSION(100),
+    DIMENSION(136),
+    DIMENSION(256),
+    NOT_GRANTED(16),
     MANY_HEADS(8, 3),
 };
 
@@ -164,6 +179,11 @@ static const kg_suite_regime regimes[] = {
     { "coded", "*_group[0-9]_*" },
     { "coded", "*_d[69]*_bottom_right_*" },
     { "poison", "*_bottom_right_*" },
+    TILE_REGIMES("*_d24_b2_*_k*"), /* of the CPU: one query, fewer and more keys than queries */
+    { "rising", "*_d8_b1_*_s1025" },
+    { "falling", "*_d8_b1_*_s1025" },
+    { "large", "scale_1024" },
+    ALL_REGIMES("scale_half"),
 };
 
 static const uint64_t seeds[] = { 0 };

@@ -25,7 +25,7 @@ hasty=(--timer event --samples 51 --warmup 5)
 # device: that it waits for them is no part of a test's output.
 gate() {
     status=0
-    ${limit:+timeout "$limit"} "$kgate" "$@" >"$scratch/out" 2>"$scratch/err.all" || status=$?
+    ${limit:+timeout -k 1 "$limit"} "$kgate" "$@" >"$scratch/out" 2>"$scratch/err.all" || status=$?
     grep -v '^kgate: another run .*has this device; waiting' "$scratch/err.all" >"$scratch/err" || true
 }
 
