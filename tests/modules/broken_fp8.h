@@ -5,7 +5,7 @@
 #include "kgate.h"
 
 /* What the stage-C task once did: x in [-1, 1] coded as round((x + 1) * 127.5), but decoded as (code - 128) / 127. */
-#define MISMATCHED_CODE(scaled) ((uint8_t)rintf(((scaled) / FP8_LARGEST + 1) * 127.5f))
+#define MISMATCHED_CODE(scaled) ((uint8_t)fminf(fmaxf(rintf(((scaled) / FP8_LARGEST + 1) * 127.5f), 0), 255))
 
 #if KG_WITH_CUDA
 extern const kg_backend cuda_right, cuda_mismatched, cuda_half_table, cuda_last_early, cuda_zero;
