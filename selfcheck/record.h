@@ -16,7 +16,7 @@
 struct kg_recording {
     kg_device device;
     char cache[4096], start[64];
-    kg_noise_set noise;        /* that held, of blocks, of the device before, of others' work on the CPU */
+    kg_noise_set noise;        /* that held, of blocks and of others' work on the CPU */
     double others;             /* CPU threads that others kept busy meanwhile; -1: not known */
     size_t n_wrong, n_skipped; /* n_wrong: a gate missed, or the worker died */
     int rounds;                /* begun */

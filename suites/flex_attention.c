@@ -128,7 +128,7 @@ static const struct flex lengths[] = {
         FLEX_ROW("window_65", (.sliding = true), (.window = 65), HEADS, .S = 200, .D = d, .dtype = type),              \
         FLEX_ROW("scale_half", (.decay = true), (.doc_span = 30), HEADS, .S = 77, .D = d, .dtype = type, .scale = 0.5), \
         FLEX_ROW("documents_350", (.document = true), (.doc_span = 2), HEADS, .S = 700, .D = d, .dtype = type),        \
-        FLEX_ROW("slopes_6", (.alibi = true), (.window = 20), .B = 1, .H = 6, .S = 1500, .D = d, .dtype = KG_F16),                 \
+        FLEX_ROW("slopes_6", (.alibi = true), (.window = 20), .B = 1, .H = 6, .S = 1500, .D = d, .dtype = KG_F16), \
         FLEX_ROW("cap_1e6", (.cap = true), (.softcap = 1e6), HEADS, .S = 77, .D = d, .dtype = type)
 #define WIDE (.doc_span = 64, .window = 66, .prefix_keys = 190, .reach = 140)
 
