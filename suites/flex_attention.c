@@ -103,20 +103,9 @@ const kg_suite flex_attention_static = {
     FLEX_ROWS(suffix "_s300", (.doc_span = 90, .window = 50, .prefix_keys = 100, .reach = 30), HEADS, .S = 300,        \
               .D = d, .dtype = type)
 
-static const struct flex lengths[] = {
-    LENGTHS("_bf16_d64", KG_BF16, 64),
-    LENGTHS("_f16_d128", KG_F16, 128),
-    LENGTHS("_f16_d64", KG_F16, 64),
-    LENGTHS("_bf16_d128", KG_BF16, 128),
-    OTHERS("_bf16_d64", HEADS, KG_BF16, 64, 300),
-    OTHERS("_f16_d128", HEADS, KG_F16, 128, 300),
-    REGIME_ROWS("_bf16_d64", KG_BF16, 64),
-    REGIME_ROWS("_f16_d128", KG_F16, 128),
-};
-
-/* Two modifiers that meet; edges that lie beside those of tiles and of bytes; a scale; slopes that are no powers of two;
- * more documents than a byte counts. */
-#define MEETING(type, d)                                                                                               \
+/* Two modifiers that meet; edges that lie beside those of tiles and of bytes; a scale; slopes that are no powers of
+ * two; more documents than a byte counts; a steep scale, as sdpa_parity.c has it. */
+#define MEETING(type, d, steep)                                                                                        \
     FLEX_ROW("alibi_bottom_right", (.alibi = true), WIDE, HEADS, .S = 77, .Skv = 150, .D = d, .dtype = type,           \
              .causal = true, .bottom_right = true),                                                                    \
         FLEX_ROW("relative_bottom_right", (.relative = true), WIDE, HEADS, .S = 150, .Skv = 77, .D = d, .dtype = type, \
@@ -126,25 +115,42 @@ static const struct flex lengths[] = {
                  .dtype = type),                                                                                       \
         FLEX_ROW("window_1", (.sliding = true), (.window = 1), HEADS, .S = 77, .D = d, .dtype = type),                 \
         FLEX_ROW("window_65", (.sliding = true), (.window = 65), HEADS, .S = 200, .D = d, .dtype = type),              \
-        FLEX_ROW("scale_half", (.decay = true), (.doc_span = 30), HEADS, .S = 77, .D = d, .dtype = type, .scale = 0.5), \
-        FLEX_ROW("documents_350", (.document = true), (.doc_span = 2), HEADS, .S = 700, .D = d, .dtype = type),        \
-        FLEX_ROW("slopes_6", (.alibi = true), (.window = 20), .B = 1, .H = 6, .S = 1500, .D = d, .dtype = KG_F16), \
+        FLEX_ROW("scale_half", (.decay = true), (.doc_span = 30), HEADS, .S = 77, .D = d, .dtype = type,               \
+                 .scale = 0.5),                                                                                        \
+        FLEX_ROW("documents_350", (.document = true), (.doc_span = 2), HEADS, .S = 700, .D = d, .dtype = KG_F16),      \
+        FLEX_ROW("slopes_6", (.alibi = true), (.window = 20), .B = 1, .H = 6, .S = 1500, .D = d, .dtype = KG_F16),     \
+        FLEX_ROW("scale_" #steep, (.document = true), (.doc_span = 30), HEADS, .S = 77, .D = d, .dtype = type,         \
+                 .causal = true, .scale = steep),                                                                      \
         FLEX_ROW("cap_1e6", (.cap = true), (.softcap = 1e6), HEADS, .S = 77, .D = d, .dtype = type)
 #define WIDE (.doc_span = 64, .window = 66, .prefix_keys = 190, .reach = 140)
+
+static const struct flex lengths[] = {
+    LENGTHS("_bf16_d64", KG_BF16, 64),
+    LENGTHS("_f16_d128", KG_F16, 128),
+    LENGTHS("_f16_d64", KG_F16, 64),
+    LENGTHS("_bf16_d128", KG_BF16, 128),
+    FLEX_ROWS("_bf16_d64_k300", WIDE, HEADS, .S = 200, .Skv = 300, .D = 64, .dtype = KG_BF16),
+    FLEX_ROWS("_f16_d128_k77", WIDE, HEADS, .S = 200, .Skv = 77, .D = 128, .dtype = KG_F16),
+    MEETING(KG_BF16, 64, 16),
+    OTHERS("_bf16_d64", HEADS, KG_BF16, 64, 300),
+    OTHERS("_f16_d128", HEADS, KG_F16, 128, 300),
+    REGIME_ROWS("_bf16_d64", KG_BF16, 64),
+    REGIME_ROWS("_f16_d128", KG_F16, 128),
+};
 
 static const struct flex cpu_lengths[] = {
     LENGTH("_bf16_d64_s1", CPU_HEADS, KG_BF16, 64, 1),
     LENGTH("_f16_d40_s77", HEADS, KG_F16, 40, 77),
     FLEX_ROWS("_bf16_d16_k300", WIDE, HEADS, .S = 200, .Skv = 300, .D = 16, .dtype = KG_BF16),
     FLEX_ROWS("_f16_d16_k77", WIDE, CPU_HEADS, .S = 200, .Skv = 77, .D = 16, .dtype = KG_F16),
-    MEETING(KG_BF16, 16),
+    MEETING(KG_BF16, 16, 1024),
     OTHERS("_bf16_d64", CPU_HEADS, KG_BF16, 64, 130),
 };
 
 static const kg_suite_regime length_regimes[] = {
     ALL_REGIMES("*_s300"),         { "hidden", "*_s300" },      ALL_REGIMES("*_f16_d40_s77"),
     { "hidden", "*_f16_d40_s77" }, ALL_REGIMES("cap_1_*"),      ALL_REGIMES("bottom_right_*_k40"),
-    { "winner", "*d64_s1000" },    { "hidden", "*d128_s1000" },
+    { "winner", "*d64_s1000" },    { "hidden", "*d128_s1000" }, { "large", "scale_1*" },
 };
 
 static const kg_backend *const length_backends[] = { &flex_compiled, &flex_static,   &flex_eager,

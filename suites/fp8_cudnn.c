@@ -29,6 +29,7 @@ static const struct sdpa_fp8 cpu_shapes[] = {
     ROW("odd_gqa_causal", .B = 2, .H = 4, .Hkv = 2, .S = 77, .Skv = 33, .D = 48,
         .causal = true), /* all that mixes up */
     { .attention = { "o_scale", .B = 1, .H = 2, .S = 77, .D = 64 }, .o_scale = 64 },
+    { .attention = { "o_cut", .B = 1, .H = 2, .S = 77, .D = 64 }, .o_scale = 512 },
     ROW("scale", .B = 1, .H = 2, .S = 77, .D = 64, .scale = 0.05),
 };
 
@@ -44,6 +45,7 @@ static const kg_suite_regime regimes[] = {
     { "coded", "d64_h[28]_s512" },
     { "ones", "*" },
     { "rising", "odd_gqa_causal" },
+    { "winner", "o_cut" }, /* outputs past the largest code */
 };
 
 static const uint64_t seeds[] = { 0, 1, 2 };

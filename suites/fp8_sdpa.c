@@ -33,6 +33,7 @@ static const kg_suite_regime regimes[] = {
     { "sixty_four", "mission" }, { "huge_v", "mission" },      { "head_scales", "mission" },
     { "low", "mission" },        { "lowest", "mission" },      { "bottom", "mission" },
     { "ascending", "odd" },      { "ascending", "uneven" },    { "head_scales", "odd" },
+    { "tiny_v", "mission" },
 };
 
 static const uint64_t seeds[] = { 0, 1, 2 };

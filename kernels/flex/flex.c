@@ -224,11 +224,6 @@ void flex_attention_tensors(const struct flex *p, const kg_tensor *tensors_of_ca
     ret_tensors[SDPA_ERROR] = tensors_of_call[flex_tensor_count(p)];
 }
 
-double flex_score_size(const struct flex *p)
-{
-    return 1 + (p->cap ? p->softcap : 0); /* of a bias, the score has what is large */
-}
-
 /* ---- cost -------------------------------------------------------------------------------------------------------- */
 
 static int64_t visible_keys(const struct flex_aux *aux, int64_t b, int64_t h, int64_t i, int64_t Skv)

@@ -44,9 +44,6 @@ struct flex_aux flex_aux_of(const struct flex *p, const kg_tensor *tensors);
 /* The same with arrays in memory of their own, where there are no tensors; free() it. NULL: no memory. */
 struct flex_aux *flex_aux_new(const struct flex *p);
 
-/* The `size` of sdpa_scores.h. */
-double flex_score_size(const struct flex *p);
-
 /* The mask in float arithmetic, for what is decided on the host. */
 bool flex_sees(const struct flex_aux *aux, int64_t b, int64_t h, int64_t i, int64_t j);
 

@@ -16,7 +16,7 @@ int flex_reference_cpu(const void *problem, const kg_tensor *tensors, kg_error *
 {
     const struct flex *p = problem;
     const struct flex_aux aux = flex_aux_of(p, tensors);
-    const struct sdpa_scores scores = { modify, &aux, 0 };
+    const struct sdpa_scores scores = { modify, &aux };
     return sdpa_reference_rows(&p->attention, &scores, tensors, ret_error);
 }
 
@@ -24,7 +24,7 @@ int flex_error_scale_cpu(const void *problem, const void *arithmetic, const kg_t
 {
     const struct flex *p = problem;
     const struct flex_aux aux = flex_aux_of(p, tensors);
-    const struct sdpa_scores scores = { modify, &aux, flex_score_size(p) };
+    const struct sdpa_scores scores = { modify, &aux };
     kg_tensor own[SDPA_ERROR + 1];
     flex_attention_tensors(p, tensors, own);
     return sdpa_error_rows(&p->attention, &scores, arithmetic, own, ret_error);

@@ -11,7 +11,6 @@ extern "C" {
 
 struct flex_scores {
     static constexpr bool MODIFIED = true;
-    double size;
     int H;
     flex_aux aux;
 
@@ -34,7 +33,7 @@ static sdpa_tiles tiles_of(const struct flex *p)
 
 static flex_scores scores_of(const struct flex *p, const kg_tensor *tensors)
 {
-    return { flex_score_size(p), (int)p->attention.H, flex_aux_of(p, tensors) };
+    return { (int)p->attention.H, flex_aux_of(p, tensors) };
 }
 
 extern "C" int flex_reference_cuda(const void *problem, const kg_device *device, const kg_tensor *tensors, void *stream,

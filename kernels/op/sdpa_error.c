@@ -108,7 +108,7 @@ static int64_t weigh(const struct inputs *in, const struct query *at, const floa
     for (int64_t j = 0; j < at->keys; j++) {
         const double score = sdpa_scale(p) * dot(q, k + j * p->D, p->D);
         ret_weights[j] = in->scores ? in->scores->modify(in->scores->of, score, at->b, at->h, at->i, j) : score;
-        ret_added[j] = in->scores ? SDPA_SCORE_ROUNDING * (in->scores->size + fabs(score) + fabs(ret_weights[j])) : 0;
+        ret_added[j] = in->scores ? SDPA_SCORE_ROUNDING * (1 + fabs(score) + fabs(ret_weights[j])) : 0;
         row_max = fmax(row_max, ret_weights[j]);
     }
     for (int64_t j = 0; j < at->keys; j++) {

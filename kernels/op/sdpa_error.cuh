@@ -119,7 +119,7 @@ weigh_keys(double (&of_scores)[EACH], double (*of_value)[PITCH], double (*p)[PIT
             if (modified != -CUDART_INF) {
                 double score_error = args.model.score * sqrt(q_squares[i]) * sqrt(k_squares[j]);
                 if (SCORES::MODIFIED)
-                    score_error += SDPA_SCORE_ROUNDING * (args.scores.size + fabs(scaled) + fabs(modified));
+                    score_error += SDPA_SCORE_ROUNDING * (1 + fabs(scaled) + fabs(modified));
                 weight = exp(modified - row_max[i]) / row_sum[i];
                 value = sdpa_error_key(&args.model, weight, score_error, visible[i], &score);
             }

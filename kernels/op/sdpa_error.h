@@ -58,8 +58,8 @@ struct sdpa_arithmetic {
 
 #define SDPA_FP32_SUMS 0x1p-24
 
-/* What modifying a score adds to ds_j, times the numbers that it meets: a few operations in FP32, functions to 2^-21.
- */
+/* What modifying a score adds to ds_j, times 1, for what a bias is, the score and what becomes
+ * of it: a few operations in FP32, functions to 2^-21. */
 #define SDPA_SCORE_ROUNDING 0x1p-21
 
 /* Codes with a scale a head, and the rest in FP16: stage_c's. */

@@ -56,6 +56,12 @@ static bool coded_output(const kg_tensor *tensors)
     return tensors[SDPA_O].unit != 0;
 }
 
+/* Values have BF16's range. */
+static bool is_wide(const struct sdpa *p, const kg_tensor *tensors)
+{
+    return p->dtype == KG_BF16 && !coded_output(tensors);
+}
+
 static int check_output(const kg_tensor *tensors, float largest, kg_error *ret_error)
 {
     if (coded_output(tensors) && !(largest <= 448 * kg_tensor_unit(&tensors[SDPA_O])))
@@ -155,11 +161,18 @@ double sdpa_level_step_down(const struct sdpa *p, int64_t width, int64_t key)
     return 4 * (50 * log(2) - sdpa_level_step_up(p, width, key));
 }
 
-/* All other keys together still count. */
+/* Near where a sum of exponentials that leaves out the row's maximum is past FP32's end. */
+double sdpa_level_overflow(const struct sdpa *p, int64_t width, int64_t key)
+{
+    (void)p, (void)width, (void)key;
+    return 78;
+}
+
+/* The other keys' weights, 2^-20, are still numbers in FP16. */
 double sdpa_level_first_key(const struct sdpa *p, int64_t width, int64_t key)
 {
     (void)p, (void)width;
-    return key == 0 ? 10 : 0;
+    return key == 0 ? 14 : 0;
 }
 
 static double largest_level(const struct sdpa *p, sdpa_level_fn *level)
@@ -203,7 +216,7 @@ int sdpa_change_sink(const void *data, const void *problem, uint64_t seed, const
     const struct sdpa *p = problem;
     for (int64_t n = 0; n < key_heads(p); n++)
         for (int64_t d = 0; d < p->D; d++)
-            key_row(p, &tensors[SDPA_V], n, 0)[d] *= 0x1p-8f;
+            key_row(p, &tensors[SDPA_V], n, 0)[d] = 0;
     return sdpa_change_levels(data, problem, seed, tensors, ret_error);
 }
 
@@ -401,8 +414,11 @@ int sdpa_change_range(const void *data, const void *problem, uint64_t seed, cons
 {
     const struct sdpa_range *range = data;
     const struct sdpa *p = problem;
-    const float factor = range->std / std_of(&tensors[SDPA_V]);
+    const float wider = is_wide(p, tensors) ? ldexpf(1, range->wider) : 1, mean = range->mean * wider;
+    const float factor = range->std * wider / std_of(&tensors[SDPA_V]);
     int status = check_output(tensors, range->mean + 5 * range->std, ret_error);
+    if (!status && range->levels.level)
+        status = sdpa_change_levels(&range->levels, problem, seed, tensors, ret_error);
     if (status)
         return status;
 #pragma omp parallel for
@@ -410,7 +426,7 @@ int sdpa_change_range(const void *data, const void *problem, uint64_t seed, cons
         for (int64_t j = 0; j < sdpa_kv_length(p); j++)
             for (int64_t d = 0; d < p->D; d++) {
                 float *v = key_row(p, &tensors[SDPA_V], n, j) + d;
-                *v = *v * factor + (draw(seed, n, d) & 1 ? -range->mean : range->mean);
+                *v = *v * factor + (draw(seed, n, d) & 1 ? -mean : mean);
             }
     return KG_OK;
 }
@@ -429,11 +445,12 @@ int sdpa_change_k32(const void *data, const void *problem, uint64_t seed, const 
     return KG_OK;
 }
 
-/* 2^-3 to 2^3, and 1.99 times that in one head of two: almost the next power. */
-static float head_scale(int64_t key_head, int64_t step, uint64_t seed)
+/* 2^-3 to 2^3, BF16's eight times as far, past FP16's ends; and 1.99 times that in one head of two: almost the next
+ * power. */
+static float head_scale(bool wide, int64_t key_head, int64_t step, uint64_t seed)
 {
     const int exponent = (int)(((uint64_t)(key_head * step) + seed) % 7) - 3;
-    return ldexpf(key_head % 2 ? 1.99f : 1, exponent);
+    return ldexpf(key_head % 2 ? 1.99f : 1, wide ? 8 * exponent : exponent);
 }
 
 int sdpa_change_head_scales(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
@@ -441,15 +458,16 @@ int sdpa_change_head_scales(const void *data, const void *problem, uint64_t seed
 {
     const struct sdpa *p = problem;
     const int64_t keys = sdpa_kv_length(p) * p->D;
+    const bool wide = is_wide(p, tensors);
     float down = 1;
     (void)data, (void)ret_error;
     while (down > 0x1p-20f && check_output(tensors, 16 * 5 * down * std_of(&tensors[SDPA_V]), NULL) != KG_OK)
         down /= 2;
     for (int64_t n = 0; n < key_heads(p); n++) {
-        const float scale = head_scale(n, 1, seed);
+        const float scale = head_scale(wide, n, 1, seed);
         multiply(query_row(p, &tensors[SDPA_Q], n, 0), query_rows_of_key_head(p) * p->D, scale);
         multiply(key_row(p, &tensors[SDPA_K], n, 0), keys, 1 / scale);
-        multiply(key_row(p, &tensors[SDPA_V], n, 0), keys, head_scale(n, 3, seed) * down);
+        multiply(key_row(p, &tensors[SDPA_V], n, 0), keys, head_scale(wide, n, 3, seed) * down);
     }
     return KG_OK;
 }

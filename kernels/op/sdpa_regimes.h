@@ -44,7 +44,9 @@ struct sdpa_constant {
 
 /* Each channel has a mean of its own sign, so that outputs are about as large as values. */
 struct sdpa_range {
+    struct sdpa_levels levels; /* a level of NULL: scores stay */
     float mean, std;
+    int wider; /* powers of two that BF16's are larger by */
 };
 
 struct sdpa_hidden {
@@ -53,8 +55,8 @@ struct sdpa_hidden {
 
 /* ---- functions of regimes ---- */
 
-sdpa_level_fn sdpa_level_below, sdpa_level_far_below, sdpa_level_bottom, sdpa_level_above, sdpa_level_step_up,
-    sdpa_level_step_down, sdpa_level_first_key;
+sdpa_level_fn sdpa_level_below, sdpa_level_far_below, sdpa_level_bottom, sdpa_level_above, sdpa_level_overflow,
+    sdpa_level_step_up, sdpa_level_step_down, sdpa_level_first_key;
 sdpa_winner_fn sdpa_winner_edge, sdpa_winner_any;
 
 typedef int sdpa_regime_fn(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
@@ -72,7 +74,7 @@ sdpa_regime_fn sdpa_answer_winners, sdpa_answer_constant, sdpa_same_hidden;
     SDPA_DATA(sdpa_winners, __VA_ARGS__), .change = sdpa_change_winners, .answer = sdpa_answer_winners
 #define SDPA_CONSTANT(...)                                                                                             \
     SDPA_DATA(sdpa_constant, __VA_ARGS__), .change = sdpa_change_constant, .answer = sdpa_answer_constant
-#define SDPA_RANGE(mean, std) SDPA_DATA(sdpa_range, mean, std), .change = sdpa_change_range
+#define SDPA_RANGE(...) SDPA_DATA(sdpa_range, __VA_ARGS__), .change = sdpa_change_range
 
 #define SDPA_REGIME_ROWS(view)                                                                                         \
     { .name = "low", .help = "all logits near -120", SDPA_LEVELS(below, 1) },                                          \
@@ -81,7 +83,7 @@ sdpa_regime_fn sdpa_answer_winners, sdpa_answer_constant, sdpa_same_hidden;
     { .name = "high", .help = "all logits near 120", SDPA_LEVELS(above, 1) },                                          \
     { .name = "rising", .help = "maxima of tiles of keys rise by 2^7 to 2^20", SDPA_LEVELS(step_up, 0.5f) },           \
     { .name = "falling", .help = "maxima of tiles of keys fall, past 2^128 in all", SDPA_LEVELS(step_down, 1) },       \
-    { .name = "sink", .help = "the first key's logits are larger by 10, its values small",                             \
+    { .name = "sink", .help = "the first key's logits are larger by 14, its values 0",                             \
       SDPA_DATA(sdpa_levels, sdpa_level_first_key, 1), .change = sdpa_change_sink },                                   \
     { .name = "winner", .help = "one key has all weight, in turn at each tile's edges",                                \
       SDPA_WINNERS(view, sdpa_winner_edge, 200, false) },                                                              \
@@ -91,8 +93,10 @@ sdpa_regime_fn sdpa_answer_winners, sdpa_answer_constant, sdpa_same_hidden;
     { .name = "k32", .help = "K is 32 times normal", .change = sdpa_change_k32 },                                      \
     { .name = "ones", .help = "V = 1", SDPA_CONSTANT(view, 1, false) },                                                \
     { .name = "sixty_four", .help = "V = 64, all keys equal", SDPA_CONSTANT(view, 64, true) },                         \
-    { .name = "huge_v", .help = "V near 25000 and -25000, by channel", SDPA_RANGE(25000, 5000) },                      \
-    { .name = "tiny_v", .help = "V near 2^-17 and -2^-17, subnormal in FP16", SDPA_RANGE(0x1p-17f, 0x1p-19f) },        \
+    { .name = "huge_v", .help = "V near 25000 and -25000, by channel, 2^80 times that in BF16; logits near 78",        \
+      SDPA_RANGE({ sdpa_level_overflow, 1 }, 25000, 5000, 80) },                                                       \
+    { .name = "tiny_v", .help = "V near 2^-17 and -2^-17, subnormal in FP16",                                          \
+      SDPA_RANGE({ NULL, 0 }, 0x1p-17f, 0x1p-19f, 0) },                                                                \
     { .name = "head_scales", .help = "Q, K and V of a head differ by powers of two and 1.99",                          \
       .change = sdpa_change_head_scales },                                                                             \
     { .name = "hidden", .help = "keys change where some queries do not see them",                                      \

@@ -11,7 +11,6 @@ typedef double sdpa_modify_fn(const void *of, double score, int64_t b, int64_t h
 struct sdpa_scores {
     sdpa_modify_fn *modify;
     const void *of;
-    double size; /* numbers that a score meets besides itself, by which it is rounded */
 };
 
 /* As sdpa_reference_cpu and sdpa_error_scale_cpu, which call them without `scores`: NULL means the mask of the struct

@@ -66,7 +66,6 @@ __device__ __forceinline__ bool is_visible(const sdpa_tiles &of, int row, int ke
  * that every row sees all: then `modify` alone hides. */
 struct sdpa_plain_scores {
     static constexpr bool MODIFIED = false;
-    static constexpr double size = 0; /* as of a struct sdpa_scores */
 
     __device__ __forceinline__ double modify(const sdpa_tiles &of, int64_t, int row, int key, double score) const
     {

@@ -17,8 +17,8 @@ static const char *file_of(const struct sdpa *p, const kg_tensor *tensors, const
         for (size_t i = 0; i < kg_tensor_bytes(&tensors[t]); i++)
             hash = (hash ^ ((const unsigned char *)tensors[t].data)[i]) * 0x100000001b3u;
     const char *folder = getenv("PEERS");
-    snprintf(ret_path, size, "%s/%016" PRIx64 "_%s%s_S%" PRId64 ".%s", folder ? folder : ".", hash,
-             p->causal ? "causal" : "full", p->bottom_right ? "_br" : "", p->S, ending);
+    snprintf(ret_path, size, "%s/%016" PRIx64 "_%s%s_S%" PRId64 "_D%" PRId64 ".%s", folder ? folder : ".", hash,
+             p->causal ? "causal" : "full", p->bottom_right ? "_br" : "", p->S, p->D, ending);
     return ret_path;
 }
 
