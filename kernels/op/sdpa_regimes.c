@@ -121,28 +121,10 @@ static int64_t width_of(const struct sdpa *p, int64_t key_head, uint64_t seed)
     return width;
 }
 
-double sdpa_level_below(const struct sdpa *p, int64_t width, int64_t key)
-{
-    (void)p, (void)width, (void)key;
-    return -120;
-}
-
 double sdpa_level_far_below(const struct sdpa *p, int64_t width, int64_t key)
 {
     (void)width, (void)key;
     return -6e4 * sdpa_scale(p);
-}
-
-double sdpa_level_bottom(const struct sdpa *p, int64_t width, int64_t key)
-{
-    (void)p, (void)width, (void)key;
-    return -6e4;
-}
-
-double sdpa_level_above(const struct sdpa *p, int64_t width, int64_t key)
-{
-    (void)p, (void)width, (void)key;
-    return 120;
 }
 
 /* Rises by powers of two that a kernel which rescales past 8 lets pass, but for the second, and the third is one that
@@ -161,13 +143,6 @@ double sdpa_level_step_down(const struct sdpa *p, int64_t width, int64_t key)
     return 4 * (50 * log(2) - sdpa_level_step_up(p, width, key));
 }
 
-/* Near where a sum of exponentials that leaves out the row's maximum is past FP32's end. */
-double sdpa_level_overflow(const struct sdpa *p, int64_t width, int64_t key)
-{
-    (void)p, (void)width, (void)key;
-    return 78;
-}
-
 /* The other keys' weights, 2^-20, are still numbers in FP16. */
 double sdpa_level_first_key(const struct sdpa *p, int64_t width, int64_t key)
 {
@@ -175,12 +150,17 @@ double sdpa_level_first_key(const struct sdpa *p, int64_t width, int64_t key)
     return key == 0 ? 14 : 0;
 }
 
-static double largest_level(const struct sdpa *p, sdpa_level_fn *level)
+static double level_of(const struct sdpa_levels *levels, const struct sdpa *p, int64_t width, int64_t key)
+{
+    return levels->varies ? levels->varies(p, width, key) : levels->level;
+}
+
+static double largest_level(const struct sdpa *p, const struct sdpa_levels *levels)
 {
     double largest = 1;
     for (int w = 0; w < 4; w++)
         for (int64_t j = 0; j < sdpa_kv_length(p); j++)
-            largest = fmax(largest, fabs(level(p, widths[w], j)));
+            largest = fmax(largest, fabs(level_of(levels, p, widths[w], j)));
     return largest;
 }
 
@@ -191,7 +171,7 @@ int sdpa_change_levels(const void *data, const void *problem, uint64_t seed, con
     const struct sdpa_levels *levels = data;
     const int64_t D = p->D, n_carriers = (D + CARRIER - 1) / CARRIER;
     const double raw = 1 / (sdpa_scale(p) * (double)n_carriers);
-    const double query = exp2(round(log2(largest_level(p, levels->level) * raw) / 2)); /* half of the exponent */
+    const double query = exp2(round(log2(largest_level(p, levels) * raw) / 2)); /* half of the exponent */
     (void)ret_error;
 #pragma omp parallel for
     for (int64_t n = 0; n < key_heads(p); n++) {
@@ -201,7 +181,7 @@ int sdpa_change_levels(const void *data, const void *problem, uint64_t seed, con
                 q[d] = d % CARRIER == 0 ? (float)query : q[d] * levels->noise;
         }
         for (int64_t j = 0; j < sdpa_kv_length(p); j++) {
-            const double level = levels->level(p, width_of(p, n, seed), j);
+            const double level = level_of(levels, p, width_of(p, n, seed), j);
             float *k = key_row(p, &tensors[SDPA_K], n, j);
             for (int64_t d = 0; d < D; d += CARRIER)
                 k[d] = (float)eight_bits(level * raw / query, rint);
@@ -414,11 +394,14 @@ int sdpa_change_range(const void *data, const void *problem, uint64_t seed, cons
 {
     const struct sdpa_range *range = data;
     const struct sdpa *p = problem;
-    const float wider = is_wide(p, tensors) ? ldexpf(1, range->wider) : 1, mean = range->mean * wider;
+    const int powers = is_wide(p, tensors) ? range->wider : 0;
+    const float wider = ldexpf(1, powers), mean = range->mean * wider;
+    struct sdpa_levels levels = range->levels;
     const float factor = range->std * wider / std_of(&tensors[SDPA_V]);
     int status = check_output(tensors, range->mean + 5 * range->std, ret_error);
-    if (!status && range->levels.level)
-        status = sdpa_change_levels(&range->levels, problem, seed, tensors, ret_error);
+    levels.level -= powers * log(2);
+    if (!status && range->levels.level != 0)
+        status = sdpa_change_levels(&levels, problem, seed, tensors, ret_error);
     if (status)
         return status;
 #pragma omp parallel for

@@ -22,8 +22,9 @@ struct sdpa_view {
 typedef double sdpa_level_fn(const struct sdpa *p, int64_t width, int64_t key);
 
 struct sdpa_levels {
-    sdpa_level_fn *level;
-    float noise; /* factor on the rest of the logits */
+    double level;
+    sdpa_level_fn *varies; /* instead of `level`; NULL: none */
+    float noise;           /* factor on the rest of the logits */
 };
 
 /* Which of the `visible` keys takes all weight, for a query; `row` counts queries of the key head. */
@@ -44,9 +45,9 @@ struct sdpa_constant {
 
 /* Each channel has a mean of its own sign, so that outputs are about as large as values. */
 struct sdpa_range {
-    struct sdpa_levels levels; /* a level of NULL: scores stay */
+    struct sdpa_levels levels; /* a level of 0: scores stay */
     float mean, std;
-    int wider; /* powers of two that BF16's are larger by */
+    int wider; /* powers of two that BF16's are larger by, and its weights, with no maximum taken off, smaller */
 };
 
 struct sdpa_hidden {
@@ -55,8 +56,7 @@ struct sdpa_hidden {
 
 /* ---- functions of regimes ---- */
 
-sdpa_level_fn sdpa_level_below, sdpa_level_far_below, sdpa_level_bottom, sdpa_level_above, sdpa_level_overflow,
-    sdpa_level_step_up, sdpa_level_step_down, sdpa_level_first_key;
+sdpa_level_fn sdpa_level_far_below, sdpa_level_step_up, sdpa_level_step_down, sdpa_level_first_key;
 sdpa_winner_fn sdpa_winner_edge, sdpa_winner_any;
 
 typedef int sdpa_regime_fn(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
@@ -69,7 +69,7 @@ sdpa_regime_fn sdpa_answer_winners, sdpa_answer_constant, sdpa_same_hidden;
 
 /* clang-format off */
 #define SDPA_DATA(type, ...) .data = &(const struct type){ __VA_ARGS__ }
-#define SDPA_LEVELS(level, noise) SDPA_DATA(sdpa_levels, sdpa_level_##level, noise), .change = sdpa_change_levels
+#define SDPA_LEVELS(...) SDPA_DATA(sdpa_levels, __VA_ARGS__), .change = sdpa_change_levels
 #define SDPA_WINNERS(...)                                                                                              \
     SDPA_DATA(sdpa_winners, __VA_ARGS__), .change = sdpa_change_winners, .answer = sdpa_answer_winners
 #define SDPA_CONSTANT(...)                                                                                             \
@@ -77,14 +77,14 @@ sdpa_regime_fn sdpa_answer_winners, sdpa_answer_constant, sdpa_same_hidden;
 #define SDPA_RANGE(...) SDPA_DATA(sdpa_range, __VA_ARGS__), .change = sdpa_change_range
 
 #define SDPA_REGIME_ROWS(view)                                                                                         \
-    { .name = "low", .help = "all logits near -120", SDPA_LEVELS(below, 1) },                                          \
-    { .name = "lowest", .help = "all products of Q and K near -60000", SDPA_LEVELS(far_below, 1) },                    \
-    { .name = "bottom", .help = "all logits near -60000", SDPA_LEVELS(bottom, 1) },                                    \
-    { .name = "high", .help = "all logits near 120", SDPA_LEVELS(above, 1) },                                          \
-    { .name = "rising", .help = "maxima of tiles of keys rise by 2^7 to 2^20", SDPA_LEVELS(step_up, 0.5f) },           \
-    { .name = "falling", .help = "maxima of tiles of keys fall, past 2^128 in all", SDPA_LEVELS(step_down, 1) },       \
+    { .name = "low", .help = "all logits near -120", SDPA_LEVELS(-120, NULL, 1) },                                          \
+    { .name = "lowest", .help = "all products of Q and K near -60000", SDPA_LEVELS(0, sdpa_level_far_below, 1) },                    \
+    { .name = "bottom", .help = "all logits near -60000", SDPA_LEVELS(-6e4, NULL, 1) },                                    \
+    { .name = "high", .help = "all logits near 120", SDPA_LEVELS(120, NULL, 1) },                                          \
+    { .name = "rising", .help = "maxima of tiles of keys rise by 2^7 to 2^20", SDPA_LEVELS(0, sdpa_level_step_up, 0.5f) },           \
+    { .name = "falling", .help = "maxima of tiles of keys fall, past 2^128 in all", SDPA_LEVELS(0, sdpa_level_step_down, 1) },       \
     { .name = "sink", .help = "the first key's logits are larger by 14, its values 0",                             \
-      SDPA_DATA(sdpa_levels, sdpa_level_first_key, 1), .change = sdpa_change_sink },                                   \
+      SDPA_DATA(sdpa_levels, 0, sdpa_level_first_key, 1), .change = sdpa_change_sink },                                   \
     { .name = "winner", .help = "one key has all weight, in turn at each tile's edges",                                \
       SDPA_WINNERS(view, sdpa_winner_edge, 200, false) },                                                              \
     { .name = "coded", .help = "one key has all weight; values are codes of their place",                              \
@@ -93,10 +93,10 @@ sdpa_regime_fn sdpa_answer_winners, sdpa_answer_constant, sdpa_same_hidden;
     { .name = "k32", .help = "K is 32 times normal", .change = sdpa_change_k32 },                                      \
     { .name = "ones", .help = "V = 1", SDPA_CONSTANT(view, 1, false) },                                                \
     { .name = "sixty_four", .help = "V = 64, all keys equal", SDPA_CONSTANT(view, 64, true) },                         \
-    { .name = "huge_v", .help = "V near 25000 and -25000, by channel, 2^80 times that in BF16; logits near 78",        \
-      SDPA_RANGE({ sdpa_level_overflow, 1 }, 25000, 5000, 80) },                                                       \
+    { .name = "huge_v", .help = "V near 25000 and -25000, by channel, and logits near 78; in BF16 2^80 times that, and 22", \
+      SDPA_RANGE({ 78, NULL, 1 }, 25000, 5000, 80) },                                                       \
     { .name = "tiny_v", .help = "V near 2^-17 and -2^-17, subnormal in FP16",                                          \
-      SDPA_RANGE({ NULL, 0 }, 0x1p-17f, 0x1p-19f, 0) },                                                                \
+      SDPA_RANGE({ 0, NULL, 0 }, 0x1p-17f, 0x1p-19f, 0) },                                                                \
     { .name = "head_scales", .help = "Q, K and V of a head differ by powers of two and 1.99",                          \
       .change = sdpa_change_head_scales },                                                                             \
     { .name = "hidden", .help = "keys change where some queries do not see them",                                      \
