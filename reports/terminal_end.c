@@ -68,6 +68,21 @@ static void put_answers(const struct kg_run *run, const struct kg_terminal_optio
 
 /* ---- the run ---- */
 
+/* "BLOCK_SIZE=64 DOC_SPAN=128 ", what the environment set in the rows without a golden, to be set again. */
+static const char *variables(const struct kg_run *run, char *ret_line)
+{
+    const char *most = "";
+    for (size_t i = 0; i < run->n_results; i++) {
+        const char *its = run->results[i].of.environment;
+        if (run->results[i].verdict == KG_UNGATED && its && strlen(its) > strlen(most))
+            most = its;
+    }
+    snprintf(ret_line, KG_LINE, "%s%s", most, *most ? " " : "");
+    for (char *comma = ret_line; (comma = strchr(comma, ','));)
+        *comma = ' ';
+    return ret_line;
+}
+
 /* What a bless would keep or start. */
 static void put_bless_hints(const struct kg_run *run, const struct kg_terminal_options *options, FILE *out)
 {
@@ -87,8 +102,8 @@ static void put_bless_hints(const struct kg_run *run, const struct kg_terminal_o
         fprintf(out, "ungated: %zu without a golden to compare with; they are made without --knob\n",
                 run->counts[KG_UNGATED]);
     else if (run->counts[KG_UNGATED])
-        fprintf(out, "ungated: %zu without a golden to compare with; to make them: %s --bless --reason TEXT\n",
-                run->counts[KG_UNGATED], run->command);
+        fprintf(out, "ungated: %zu without a golden to compare with; to make them: %s%s --bless --reason TEXT\n",
+                run->counts[KG_UNGATED], variables(run, line), run->command);
 }
 
 /* Which timer, and what was unsteady: never silent. */

@@ -121,6 +121,8 @@ const kg_suite flex_attention_static = {
         FLEX_ROW("slopes_6", (.alibi = true), (.window = 20), .B = 1, .H = 6, .S = 1500, .D = d, .dtype = KG_F16),     \
         FLEX_ROW("scale_" #steep, (.document = true), (.doc_span = 30), HEADS, .S = 77, .D = d, .dtype = type,         \
                  .causal = true, .scale = steep),                                                                      \
+        FLEX_ROW("prefix_block_128", (.prefix = true), (.prefix_keys = 50, .block_size = 128), HEADS, .S = 300,        \
+                 .D = d, .dtype = type),                                                                               \
         FLEX_ROW("cap_1e6", (.cap = true), (.softcap = 1e6), HEADS, .S = 77, .D = d, .dtype = type)
 #define WIDE (.doc_span = 64, .window = 66, .prefix_keys = 190, .reach = 140)
 

@@ -9,7 +9,7 @@
 #include "flex/modifiers.h"
 
 _Static_assert(offsetof(struct flex, attention) == 0, "what is sdpa_forward's is given the whole");
-_Static_assert(SDPA_TENSORS + FLEX_ARRAYS < KG_MAX_TENSORS, "room for a workspace behind all arrays");
+_Static_assert(SDPA_TENSORS + FLEX_ARRAYS <= KG_MAX_TENSORS, "a call may have all arrays");
 
 #define FIELD(member, kind, low, high, text)                                                                           \
     {                                                                                                                  \
@@ -75,7 +75,17 @@ static int check(const void *problem, kg_error *ret_error)
 
 static bool has_array(const struct flex *p, enum flex_array array)
 {
-    return array == FLEX_DOCUMENT ? p->document : array == FLEX_SLOPES ? p->alibi : p->relative;
+    switch (array) {
+    case FLEX_DOCUMENT:
+        return p->document;
+    case FLEX_SLOPES:
+        return p->alibi;
+    case FLEX_BIAS:
+        return p->relative;
+    case FLEX_ARRAYS:
+        break;
+    }
+    return false;
 }
 
 int flex_array_place(const struct flex *p, enum flex_array array)

@@ -64,7 +64,7 @@ def call_of(torch, flex, p):
     bias = torch.rand(H, 2 * p["reach"] + 1, device="cuda") * 2 - 1
     mask, score = mask_of(torch, p, documents), score_of(torch, p, slopes, bias)
     block_mask = flex.create_block_mask(mask, B if p["document"] else None, None, S, Skv, device="cuda",
-                                        BLOCK_SIZE=128) if mask else None
+                                        BLOCK_SIZE=p["block_size"]) if mask else None
     compiled = torch.compile(flex.flex_attention, dynamic=False)
     return lambda: compiled(q, k, v, score_mod=score, block_mask=block_mask, enable_gqa=H != Hkv)
 

@@ -5,9 +5,11 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "flex/flex.h"
+#include "op/half.h"
 
 #define ATTENTION .B = 3, .H = 2, .Hkv = 1, .S = 150, .D = 8, .dtype = KG_F16
 #define NUMBERS                                                                                                        \
@@ -130,6 +132,88 @@ static void arrays_stand_behind_the_output(void **state)
     assert_int_equal(flex_array_place(&p, FLEX_BIAS), bias - 1);
 }
 
+/* ---- scores ------------------------------------------------------------------------------------------------------ */
+
+/* A modifier's files are the kernels' and the references': what they compute is told anew here, with numbers. */
+static double score_of(const struct flex *p, double score, int64_t h, int64_t i, int64_t j, const float *bias)
+{
+    const double distance = fabs((double)(i - j)), slopes[] = { 1.0 / 16, 1.0 / 256 }; /* of two heads */
+    if (p->cap)
+        score = 30 * tanh(score / 30);
+    if (p->alibi)
+        score -= slopes[h] * distance;
+    if (p->relative)
+        score += bias[h * 25 + (j - i < -12 ? 0 : j - i > 12 ? 24 : j - i + 12)];
+    if (p->decay)
+        score += exp(-distance / 30);
+    return score;
+}
+
+/* One channel and V = place of the key: o is a mean of places by weights. */
+static double mean_place(const struct flex *p, const float *q, const float *k, int64_t h, int64_t i, const float *bias)
+{
+    double sum = 0, weighed = 0;
+    for (int64_t j = 0; j < p->attention.S; j++) {
+        const double weight = exp(score_of(p, q[i] * k[j] / sqrt(8), h, i, j, bias));
+        sum += weight;
+        weighed += weight * (double)j;
+    }
+    return weighed / sum;
+}
+
+struct inputs {
+    uint16_t q[2 * 40 * 8], k[40 * 8], v[40 * 8];
+    float q_first[2 * 40], k_first[40], slopes[2], bias[2 * 25], o[2 * 40 * 8];
+};
+
+/* Scores of 8 channels are those of the first; places up to 40 are numbers of FP16. */
+static void fill(struct inputs *in)
+{
+    *in = (struct inputs){ .o = { 0 } };
+    for (int i = 0; i < 2 * 40; i++)
+        in->q[8 * i] = f16_from_float(in->q_first[i] = (float)(i * 7 % 13 - 6));
+    for (int j = 0; j < 40; j++) {
+        in->k[8 * j] = f16_from_float(in->k_first[j] = (float)(j * 5 % 11 - 5));
+        in->v[8 * j] = f16_from_float((float)j);
+    }
+}
+
+static void check_scores(const struct flex *p)
+{
+    static struct inputs in;
+    kg_tensor tensors[KG_MAX_TENSORS];
+    void *const data[] = { in.q, in.k, in.v, in.o };
+    int count;
+    fill(&in);
+    assert_int_equal(flex_attention_op.tensors(p, tensors, &count), KG_OK);
+    for (int t = 0; t < SDPA_TENSORS; t++)
+        tensors[t].data = data[t];
+    tensors[SDPA_O].dtype = KG_F32;
+    if (p->alibi)
+        tensors[flex_array_place(p, FLEX_SLOPES)].data = in.slopes;
+    if (p->relative)
+        tensors[flex_array_place(p, FLEX_BIAS)].data = in.bias;
+    assert_int_equal(flex_attention_op.give(p, tensors, NULL), KG_OK);
+    assert_int_equal(flex_attention_op.reference_cpu(p, tensors, NULL), KG_OK);
+    for (int64_t h = 0; h < 2; h++)
+        for (int64_t i = 0; i < 40; i++) {
+            const double expected = mean_place(p, in.q_first + h * 40, in.k_first, h, i, in.bias);
+            assert_true(fabs(in.o[(h * 40 + i) * 8] - expected) < 1e-4);
+        }
+}
+
+/* All sets of score modifiers, and so their order. */
+static void scores_are_what_they_say(void **state)
+{
+    (void)state;
+    for (int set = 0; set < 16; set++) {
+        struct flex p = full;
+        p.attention.B = 1, p.attention.S = 40;
+        p.cap = set & 1, p.alibi = set & 2, p.relative = set & 4, p.decay = set & 8;
+        check_scores(&p);
+    }
+}
+
 static void what_cannot_be_is_refused(void **state)
 {
     struct flex p = full;
@@ -152,7 +236,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(masks_hide_what_they_say),  cmocka_unit_test(only_visible_pairs_cost),
         cmocka_unit_test(blocks_are_of_three_kinds), cmocka_unit_test(arrays_stand_behind_the_output),
-        cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(scores_are_what_they_say),  cmocka_unit_test(what_cannot_be_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
