@@ -12,7 +12,10 @@
 static const char *file_of(const struct sdpa *p, const kg_tensor *tensors, const char *ending, char *ret_path,
                            size_t size)
 {
+    const double scale = sdpa_scale(p);
     uint64_t hash = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < sizeof scale; i++)
+        hash = (hash ^ ((const unsigned char *)&scale)[i]) * 0x100000001b3u;
     for (int t = SDPA_Q; t < SDPA_O; t++)
         for (size_t i = 0; i < kg_tensor_bytes(&tensors[t]); i++)
             hash = (hash ^ ((const unsigned char *)tensors[t].data)[i]) * 0x100000001b3u;
