@@ -124,6 +124,22 @@ const kg_suite flex_attention_static = {
         FLEX_ROW("prefix_block_128", (.prefix = true), (.prefix_keys = 50, .block_size = 128), HEADS, .S = 300,        \
                  .D = d, .dtype = type),                                                                               \
         FLEX_ROW("cap_1e6", (.cap = true), (.softcap = 1e6), HEADS, .S = 77, .D = d, .dtype = type)
+/* Each modifier under a causal mask aligned bottom-right, and pairs that no row of the suites has. */
+#define PAIRS(type, d)                                                                                                 \
+    PAIR("sliding_bottom_right", (.sliding = true), type, d, .causal = true, .bottom_right = true),                    \
+        PAIR("document_bottom_right", (.document = true), type, d, .causal = true, .bottom_right = true),              \
+        PAIR("prefix_bottom_right", (.prefix = true), type, d, .causal = true, .bottom_right = true),                  \
+        PAIR("decay_bottom_right", (.decay = true), type, d, .causal = true, .bottom_right = true),                    \
+        PAIR("cap_bottom_right", (.cap = true), type, d, .causal = true, .bottom_right = true),                        \
+        PAIR("cap_decay", (.cap = true, .decay = true), type, d, .causal = false),                                     \
+        PAIR("alibi_decay", (.alibi = true, .decay = true), type, d, .causal = false),                                 \
+        PAIR("alibi_relative", (.alibi = true, .relative = true), type, d, .causal = false),                           \
+        PAIR("prefix_sliding", (.prefix = true, .sliding = true), type, d, .causal = false),                           \
+        PAIR("prefix_document", (.prefix = true, .document = true), type, d, .causal = false),                         \
+        PAIR("sliding_document", (.sliding = true, .document = true), type, d, .causal = false)
+#define PAIR(name, with, type, d, ...)                                                                                 \
+    FLEX_ROW(name, with, (.softcap = 2, .doc_span = 30, .window = 20, .prefix_keys = 40, .reach = 12), HEADS, .S = 77, \
+             .Skv = 150, .D = d, .dtype = type, __VA_ARGS__)
 #define WIDE (.doc_span = 64, .window = 66, .prefix_keys = 190, .reach = 140)
 
 static const struct flex lengths[] = {
@@ -146,6 +162,7 @@ static const struct flex cpu_lengths[] = {
     FLEX_ROWS("_bf16_d16_k300", WIDE, HEADS, .S = 200, .Skv = 300, .D = 16, .dtype = KG_BF16),
     FLEX_ROWS("_f16_d16_k77", WIDE, CPU_HEADS, .S = 200, .Skv = 77, .D = 16, .dtype = KG_F16),
     MEETING(KG_BF16, 16, 1024),
+    PAIRS(KG_F16, 16),
     OTHERS("_bf16_d64", CPU_HEADS, KG_BF16, 64, 130),
 };
 

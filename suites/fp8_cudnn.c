@@ -45,6 +45,7 @@ static const kg_suite_regime regimes[] = {
     { "coded", "d64_h[28]_s512" },
     { "ones", "*" },
     { "rising", "odd_gqa_causal" },
+    { "head_scales", "odd_gqa_causal" },
     { "winner", "o_cut" }, /* outputs past the largest code */
 };
 

@@ -20,9 +20,10 @@ struct sdpa_error_model sdpa_error_model_of(double scale, const struct sdpa_arit
     const struct sdpa_rounding plain = q->dtype == KG_BF16 ? bf16 : f16;
     const struct sdpa_rounding weights = arithmetic ? arithmetic->weights : plain, output = o->unit != 0 ? e4m3 : plain;
     const double sums = arithmetic ? arithmetic->sums : SDPA_FP32_SUMS, D = (double)q->dims[q->rank - 1];
+    const double once = weights.half_ulp <= SDPA_FP32_SUMS ? 0.3 : 1;
     return (struct sdpa_error_model){
-        .output = output.half_ulp,
-        .output_floor = output.floor * kg_tensor_unit(o),
+        .output = once * output.half_ulp,
+        .output_floor = once * output.floor * kg_tensor_unit(o),
         .largest = o->unit != 0 ? SDPA_E4M3_LARGEST * o->unit : INFINITY,
         .weight = weights.half_ulp,
         .weight_floor = weights.floor,

@@ -11,6 +11,9 @@
  *
  * Weights of equal keys are rounded alike. Where as many equal values go with them, E is too small: no regime has both.
  *
+ * Beside weights in FP32 the output's rounding is all there is, one, of half an ulp at most: it then counts 0.3 of that,
+ * so that four E are hardly more.
+ *
  * Scores: an error ds_j moves o by p_j ds_j (v_j - o), and v_j - o is 1 - p_j times what lies between v_j and the
  * others' mean: what all scores of a row have in common does no harm, nor what befalls a lone winner. ds_j is rounding
  * of sums of D products, which grow to scale |q| |k_j|: as many half ulps of that as the root of 4 + D. Where that is
