@@ -176,6 +176,7 @@ static const struct sdpa cpu_shapes[] = {
     DIMENSION(256),
     NOT_GRANTED(24, 1024), /* 24 channels, as 17 signs tell 70001 keys apart */
     MANY_HEADS(8, 3),
+    UNEQUAL(f16, 64, causal, 1, 200),
 };
 
 /* Long rows, so that every kernel takes several tiles; on the CPU the shorter ones. */
