@@ -51,7 +51,7 @@ def score_of(torch, p, slopes, bias):
     return score_mod if p["cap"] or p["alibi"] or p["relative"] or p["decay"] else None
 
 
-def call_of(torch, flex, p):
+def call_of(torch, flex, p, block_size):
     """What is timed: one call of the compiled function."""
     B, H, Hkv, S, D = p["B"], p["H"], p["Hkv"] or p["H"], p["S"], p["D"]
     Skv, dtype = p["Skv"] or S, {"f16": torch.float16, "bf16": torch.bfloat16}[p["dtype"]]
@@ -64,7 +64,7 @@ def call_of(torch, flex, p):
     bias = torch.rand(H, 2 * p["reach"] + 1, device="cuda") * 2 - 1
     mask, score = mask_of(torch, p, documents), score_of(torch, p, slopes, bias)
     block_mask = flex.create_block_mask(mask, B if p["document"] else None, None, S, Skv, device="cuda",
-                                        BLOCK_SIZE=p["block_size"]) if mask else None
+                                        BLOCK_SIZE=block_size) if mask else None
     compiled = torch.compile(flex.flex_attention, dynamic=False)
     return lambda: compiled(q, k, v, score_mod=score, block_mask=block_mask, enable_gqa=H != Hkv)
 
@@ -95,7 +95,11 @@ def with_row(row, use):
     from torch.nn.attention import flex_attention as flex
     torch.compiler.reset()
     with torch.no_grad():
-        return use(torch, call_of(torch, flex, row["problem"]))
+        try:
+            return use(torch, call_of(torch, flex, row["problem"], row["problem"]["block_size"]))
+        except Exception:  # blocks smaller than its tiles do not compile: then those that it takes by itself
+            torch.compiler.reset()
+            return use(torch, call_of(torch, flex, row["problem"], 128))
 
 
 def call_once(row):
