@@ -43,7 +43,9 @@ static const kg_suite_regime regimes[] = {
     { "sink", "d64_h[28]_s512" },
     { "winner", "d64_h[28]_s512" },
     { "coded", "d64_h[28]_s512" },
-    { "ones", "*" },
+    { "ones", "d*" },
+    { "ones", "odd*" },
+    { "ones", "*scale" }, /* not o_cut: the answer would be cut */
     { "rising", "odd_gqa_causal" },
     { "head_scales", "odd_gqa_causal" },
     { "winner", "o_cut" }, /* outputs past the largest code */
