@@ -124,6 +124,7 @@ const kg_suite flex_attention_static = {
         FLEX_ROW("prefix_block_128", (.prefix = true), (.prefix_keys = 50, .block_size = 128), HEADS, .S = 300,        \
                  .D = d, .dtype = type),                                                                               \
         FLEX_ROW("cap_1e6", (.cap = true), (.softcap = 1e6), HEADS, .S = 77, .D = d, .dtype = type)
+
 /* Each modifier under a causal mask aligned bottom-right, and pairs that no row of the suites has. */
 #define PAIRS(type, d)                                                                                                 \
     PAIR("sliding_bottom_right", (.sliding = true), type, d, .causal = true, .bottom_right = true),                    \
@@ -140,6 +141,7 @@ const kg_suite flex_attention_static = {
 #define PAIR(name, with, type, d, ...)                                                                                 \
     FLEX_ROW(name, with, (.softcap = 2, .doc_span = 30, .window = 20, .prefix_keys = 40, .reach = 12), HEADS, .S = 77, \
              .Skv = 150, .D = d, .dtype = type, __VA_ARGS__)
+
 #define WIDE (.doc_span = 64, .window = 66, .prefix_keys = 190, .reach = 140)
 
 static const struct flex lengths[] = {

@@ -85,16 +85,16 @@ enum { keys_mha = 4, keys_gqa = 2 };
     { "limit_heads_d" #d "_k" #keys, .B = 16400, .H = 4, .S = 1, .Skv = keys, .D = d, .dtype = KG_F16 }
 
 /* What a kernel may take for granted: a scale of 1/sqrt(D), scores that FP32 holds to a bit, a key head of a query head's
- * own, some hundred heads, lengths of 16 bits; keys by fours, a single tile of them in all. `steep`: 16 on a GPU, where exponents are one product
- * less another: past 2^31 it is off by 2^7, in honest kernels too. */
-#define NOT_GRANTED(d, steep)                                                                                                 \
-    { "scale_half", .B = 2, .H = 4, .Hkv = 2, .S = 77, .Skv = 200, .D = d, .dtype = KG_F16, .scale = 0.5 },             \
-        { "scale_" #steep, .B = 1, .H = 4, .Hkv = 2, .S = 77, .D = d, .dtype = KG_BF16, .causal = true, .scale = steep },   \
-        { "one_key_head", .B = 3, .H = 4, .Hkv = 1, .S = 77, .D = d, .dtype = KG_BF16, .causal = true },                \
-        { "heads_300", .B = 1, .H = 300, .S = 3, .Skv = 10, .D = d, .dtype = KG_F16 },                                  \
-        { "queries_66001", .B = 1, .H = 2, .Hkv = 1, .S = 66001, .Skv = 9, .D = d, .dtype = KG_F16 },                   \
-        { "keys_70001_d" #d, .B = 1, .H = 2, .Hkv = 1, .S = 3, .Skv = 70001, .D = d, .dtype = KG_BF16 },                     \
-        { "one_tile", .B = 1, .H = 1, .S = 32, .Skv = 48, .D = d, .dtype = KG_F16 },                                    \
+ * own, some hundred heads, lengths of 16 bits; keys by fours, a single tile of them in all. `steep`: 16 on a GPU, where
+ * exponents are one product less another: past 2^31 it is off by 2^7, in honest kernels too. */
+#define NOT_GRANTED(d, steep)                                                                                          \
+    { "scale_half", .B = 2, .H = 4, .Hkv = 2, .S = 77, .Skv = 200, .D = d, .dtype = KG_F16, .scale = 0.5 },            \
+        { "scale_" #steep, .B = 1, .H = 4, .Hkv = 2, .S = 77, .D = d, .dtype = KG_BF16, .causal = true, .scale = steep },\
+        { "one_key_head", .B = 3, .H = 4, .Hkv = 1, .S = 77, .D = d, .dtype = KG_BF16, .causal = true },               \
+        { "heads_300", .B = 1, .H = 300, .S = 3, .Skv = 10, .D = d, .dtype = KG_F16 },                                 \
+        { "queries_66001", .B = 1, .H = 2, .Hkv = 1, .S = 66001, .Skv = 9, .D = d, .dtype = KG_F16 },                  \
+        { "keys_70001_d" #d, .B = 1, .H = 2, .Hkv = 1, .S = 3, .Skv = 70001, .D = d, .dtype = KG_BF16 },               \
+        { "one_tile", .B = 1, .H = 1, .S = 32, .Skv = 48, .D = d, .dtype = KG_F16 },                                   \
         ROW(f16, d, 1, full, gqa, 78), ROW(bf16, d, 3, causal, gqa, 10), ROW(f16, d, 1, causal, mha, 2)
 
 /* Rows past 2^24, where a float no longer counts them. */

@@ -82,6 +82,8 @@ sed -i 's|"sums/vanished/kernel"|"sums/short/kernel"|' goldens/expectations_*.js
 DOC_SPAN=32 decide sums/short/s0/kernel "${on[@]}"
 expect 'the value of a row: its golden judges' "$(verdict sums/short/s0/kernel)" PASS
 expect 'another value: no golden' "$(verdict sums/long@doc_span=32/s0/kernel)" UNGATED
+DOC_SPAN=32 gate run "${on[@]}"
+expect_in 'another value: the line that blesses sets it' out 'to make them: DOC_SPAN=32 '
 DOC_SPAN=32 bless "${on[@]}" sums/long --reason 'and with a span'
 DOC_SPAN=32 decide sums/long@doc_span=32/s0/kernel "${on[@]}"
 expect 'another value, blessed' "$(verdict sums/long@doc_span=32/s0/kernel)" PASS

@@ -209,6 +209,17 @@ static void one_key_leaves_the_rounding_of_the_output(void **state)
     }
 }
 
+/* A gate of 4 then lets pass what rounds, by half an ulp at most, and not what cuts, by up to a whole one. */
+static void beside_fp32_weights_rounding_passes_and_cutting_does_not(void **state)
+{
+    (void)state;
+    const kg_tensor q = { .dtype = KG_BF16, .rank = 4, .dims = { 1, 1, 1, 64 } }, o = { .dtype = KG_BF16 };
+    const struct sdpa_error_model exact = sdpa_error_model_of(1, &sdpa_fp32_weights, &q, &o);
+    const struct sdpa_error_model plain = sdpa_error_model_of(1, NULL, &q, &o);
+    assert_true(limit * exact.output > 0x1p-8 && limit * exact.output < 1.5 * 0x1p-8);
+    assert_true(plain.output == 0x1p-8);
+}
+
 static void a_row_without_keys_has_the_floor(void **state)
 {
     (void)state;
@@ -326,6 +337,7 @@ int main(int argc, char *argv[])
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_follows_the_values),
         cmocka_unit_test(one_key_leaves_the_rounding_of_the_output),
+        cmocka_unit_test(beside_fp32_weights_rounding_passes_and_cutting_does_not),
         cmocka_unit_test(a_row_without_keys_has_the_floor),
         cmocka_unit_test(honest_arithmetic_is_under_the_limit),
         cmocka_unit_test(mistakes_are_over_the_limit),
