@@ -152,6 +152,7 @@ static const struct flex lengths[] = {
     FLEX_ROWS("_bf16_d64_k300", WIDE, HEADS, .S = 200, .Skv = 300, .D = 64, .dtype = KG_BF16),
     FLEX_ROWS("_f16_d128_k77", WIDE, HEADS, .S = 200, .Skv = 77, .D = 128, .dtype = KG_F16),
     MEETING(KG_BF16, 64, 16),
+    PAIRS(KG_BF16, 64),
     OTHERS("_bf16_d64", HEADS, KG_BF16, 64, 300),
     OTHERS("_f16_d128", HEADS, KG_F16, 128, 300),
     REGIME_ROWS("_bf16_d64", KG_BF16, 64),

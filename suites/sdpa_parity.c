@@ -195,7 +195,7 @@ static const kg_suite_regime regimes[] = {
     { "rising", "*_d8_b1_*_s1025" },
     { "falling", "*_d8_b1_*_s1025" },
     { "large", "scale_1*" },
-    { "winner", "keys_70001_d24" },
+    { "winner", "keys_70001_d24" }, { "winner", "keys_70001_d64" },
     ALL_REGIMES("scale_half"),
 };
 

@@ -18,17 +18,11 @@ typedef float real;
 #ifdef __CUDACC__
 #define FLEX_FUNCTION static __device__ __forceinline__
 #define FLEX_UNUSED
-#define FLEX_ABS(x) fabs(x) /* of either type */
 #else
 #include <math.h>
 #include <stdbool.h>
 #define FLEX_FUNCTION static inline
 #define FLEX_UNUSED __attribute__((unused))
-#ifdef FLEX_DOUBLE
-#define FLEX_ABS(x) fabs(x)
-#else
-#define FLEX_ABS(x) fabsf(x)
-#endif
 #endif
 
 #define FLEX_OF                                                                                                        \
@@ -36,25 +30,30 @@ typedef float real;
 #define FLEX_SCORE(name) FLEX_FUNCTION real name##_score(real score, FLEX_OF)
 #define FLEX_MASK(name) FLEX_FUNCTION bool name##_mask(FLEX_OF)
 
+/* An element of a problem's array. No kernel writes these, so that a GPU may keep what it read. */
+FLEX_FUNCTION float flex_at(const float *array, int i)
+{
+#ifdef __CUDACC__
+    return __ldg(array + i);
+#else
+    return array[i];
+#endif
+}
+
 FLEX_FUNCTION int flex_distance(int q, int k)
 {
     return q < k ? k - q : q - k;
 }
 
-/* The number n, 0 <= n < 2^23: as the low bits of 2^23 + n, since a GPU converts integers at a fourth of its rate. */
-FLEX_FUNCTION real flex_real(int n)
-{
-#if defined(__CUDACC__) && !defined(FLEX_DOUBLE)
-    return __int_as_float(0x4b000000 + n) - 8388608;
-#else
-    return n;
-#endif
-}
-
-/* The same as a number, exact: it converts a tile's rows and columns, not each pair. */
+/* The same as a number, exact, for 0 <= q, k < 2^23: of 2^23 + q and 2^23 + k, whose low bits they are, since a GPU
+ * converts integers at a fourth of its rate. */
 FLEX_FUNCTION real flex_distance_real(int q, int k)
 {
-    return FLEX_ABS(flex_real(q) - flex_real(k));
+#if defined(__CUDACC__) && !defined(FLEX_DOUBLE)
+    return fabsf(__int_as_float(0x4b000000 + q) - __int_as_float(0x4b000000 + k));
+#else
+    return flex_distance(q, k);
+#endif
 }
 
 /* FLEX_OVER(x, softcap): x over a number of `aux` that has its inverse there. FLEX_TANH(x, softcap): number * tanh(x /

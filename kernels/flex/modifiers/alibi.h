@@ -6,7 +6,7 @@
 
 FLEX_SCORE(alibi)
 {
-    return score - aux->slopes[h] * flex_distance_real(q, k);
+    return score - flex_at(aux->slopes, h) * flex_distance_real(q, k);
 }
 
 #endif

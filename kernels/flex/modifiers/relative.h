@@ -8,7 +8,7 @@
 FLEX_SCORE(relative)
 {
     const int reach = aux->reach, distance = k - q < -reach ? -reach : k - q > reach ? reach : k - q;
-    return score + aux->bias[h * (2 * reach + 1) + reach + distance];
+    return score + flex_at(aux->bias, h * (2 * reach + 1) + reach + distance);
 }
 
 #endif
