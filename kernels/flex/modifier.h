@@ -45,12 +45,12 @@ FLEX_FUNCTION int flex_distance(int q, int k)
     return q < k ? k - q : q - k;
 }
 
-/* The same as a number, exact, for 0 <= q, k < 2^23: of 2^23 + q and 2^23 + k, whose low bits they are, since a GPU
- * converts integers at a fourth of its rate. */
+/* The same as a number, exact below 2^22: from the low bits of 1.5 * 2^23 + q - k, since a GPU converts integers at a
+ * fourth of its rate. Pairs on one diagonal of a thread's share it. */
 FLEX_FUNCTION real flex_distance_real(int q, int k)
 {
 #if defined(__CUDACC__) && !defined(FLEX_DOUBLE)
-    return fabsf(__int_as_float(0x4b000000 + q) - __int_as_float(0x4b000000 + k));
+    return fabsf(__int_as_float(0x4b400000 + (q - k)) - 12582912);
 #else
     return flex_distance(q, k);
 #endif
