@@ -97,7 +97,6 @@ static int run_job(struct recorder *r, struct kg_job *job, bool *ret_stopped, kg
     struct kg_session *s = r->session;
     for (size_t i = 0; i < job->n_cases; i++) {
         struct kg_job_case *one = &job->cases[i];
-        one->candidate = one->of;
         if (one->time) {
             one->planted_pct = s->options->plant_pct > 0 ? s->options->plant_pct
                                                          : kg_record_planted_pct(s->run.shuffle_seed, one->index,

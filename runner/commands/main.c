@@ -9,6 +9,7 @@
 #include "options/options.h"
 #include "commands/commands.h"
 #include "worker/tables.h"
+#include "worker/twin.h"
 #include "worker/worker.h"
 
 static int run_worker(const char *const *arguments)
@@ -19,6 +20,8 @@ static int run_worker(const char *const *arguments)
         return kg_worker_probe(arguments[1], arguments[2]);
     if (arguments[0] && !strcmp(arguments[0], "tables") && arguments[1] && arguments[2])
         return kg_worker_tables(arguments[1], arguments[2]);
+    if (arguments[0] && !strcmp(arguments[0], "twin"))
+        return kg_twin_worker();
     fputs("kgate: worker is kgate's own; see kgate --help\n", stderr);
     return 2;
 }

@@ -74,6 +74,12 @@ struct kg_span {
     uint32_t pattern;
 };
 
+/* Memory that another process of this user can map, while its owner keeps it. */
+struct kg_shared {
+    size_t bytes;
+    unsigned char handle[64];
+};
+
 struct kg_device_ops {
     /* NULL is accepted. Frees what was allocated and not released; windows are freed before. */
     void (*close)(kg_context *context);
@@ -82,6 +88,12 @@ struct kg_device_ops {
     /* What could be allocated now; UINT64_MAX where nothing says so. */
     int (*free_bytes)(kg_context *context, uint64_t *ret_bytes, kg_error *ret_error);
     void (*release)(kg_context *context, void *data);
+
+    /* Of what was allocated while `released` of the context was set; and such memory of another process. */
+    int (*share)(kg_context *context, const void *data, size_t bytes, struct kg_shared *ret_shared,
+                 kg_error *ret_error);
+    int (*map)(kg_context *context, const struct kg_shared *shared, void **ret_data, kg_error *ret_error);
+    void (*unmap)(kg_context *context, void *data, size_t bytes);
     int (*copy_to_host)(kg_context *context, void *to, const void *from, size_t bytes, kg_error *ret_error);
     int (*copy_from_host)(kg_context *context, void *to, const void *from, size_t bytes, kg_error *ret_error);
     int (*copy)(kg_context *context, void *to, const void *from, size_t bytes, kg_error *ret_error);
@@ -144,6 +156,9 @@ struct kg_device_ops {
 struct kg_context {
     const struct kg_device_ops *ops;
     kg_device device;
+    /* Set right after opening where memory is to be shared; hears of it before it goes. NULL: it is not. */
+    void (*released)(void *argument, const void *data);
+    void *released_argument;
 };
 
 /* The key of goldens from a product name: without its vendor, lower case, other characters as '_'. A MIG profile is

@@ -10,7 +10,8 @@
 struct cpu_context {
     kg_context base;
     struct kg_allocations allocations;
-    struct kg_cpu_busy *busy; /* NULL: nothing competes */
+    struct kg_shared_memory *shared; /* NULL: none of it is */
+    struct kg_cpu_busy *busy;        /* NULL: nothing competes */
     double tick_us;
     struct {
         double us[KG_MAX_BATCH];
@@ -52,7 +53,9 @@ static void cpu_close(kg_context *context)
         return;
     kg_cpu_busy_stop(cpu(context)->busy);
     for (size_t i = 0; i < cpu(context)->allocations.count; i++)
-        free(cpu(context)->allocations.items[i]);
+        if (!kg_shared_memory_has(cpu(context)->shared, cpu(context)->allocations.items[i]))
+            free(cpu(context)->allocations.items[i]);
+    kg_shared_memory_done(cpu(context)->shared);
     kg_allocations_done(&cpu(context)->allocations);
     free(context);
 }
@@ -63,8 +66,12 @@ static int cpu_allocate(kg_context *context, size_t bytes, void **ret_data, kg_e
     int rc = kg_allocations_reserve(&cpu(context)->allocations, ret_error);
     if (rc < 0)
         return rc;
-    if (posix_memalign(&data, 256, bytes ? bytes : 1) != 0)
-        return kg_fail(ret_error, KG_ENOMEM, "no host memory for a buffer of %zu bytes", bytes);
+    if (context->released)
+        rc = kg_shared_memory_take(&cpu(context)->shared, bytes, &data, ret_error);
+    else if (posix_memalign(&data, 256, bytes ? bytes : 1) != 0)
+        rc = kg_fail(ret_error, KG_ENOMEM, "no host memory for a buffer of %zu bytes", bytes);
+    if (rc < 0)
+        return rc;
     kg_allocations_add(&cpu(context)->allocations, data);
     *ret_data = data;
     return KG_OK;
@@ -80,8 +87,32 @@ static int cpu_free_bytes(kg_context *context, uint64_t *ret_bytes, kg_error *re
 
 static void cpu_release(kg_context *context, void *data)
 {
-    if (data && kg_allocations_remove(&cpu(context)->allocations, data))
+    if (!data || !kg_allocations_remove(&cpu(context)->allocations, data))
+        return;
+    if (!kg_shared_memory_has(cpu(context)->shared, data)) {
         free(data);
+        return;
+    }
+    context->released(context->released_argument, data);
+    kg_shared_memory_give(cpu(context)->shared, data);
+}
+
+static int cpu_share(kg_context *context, const void *data, size_t bytes, struct kg_shared *ret_shared,
+                     kg_error *ret_error)
+{
+    return kg_shared_memory_share(cpu(context)->shared, data, bytes, ret_shared, ret_error);
+}
+
+static int cpu_map(kg_context *context, const struct kg_shared *shared, void **ret_data, kg_error *ret_error)
+{
+    (void)context;
+    return kg_shared_memory_map(shared, ret_data, ret_error);
+}
+
+static void cpu_unmap(kg_context *context, void *data, size_t bytes)
+{
+    (void)context;
+    kg_shared_memory_unmap(data, bytes);
 }
 
 static int cpu_copy(kg_context *context, void *to, const void *from, size_t bytes, kg_error *ret_error)
@@ -269,6 +300,9 @@ static const struct kg_device_ops cpu_ops = {
     .allocate = cpu_allocate,
     .free_bytes = cpu_free_bytes,
     .release = cpu_release,
+    .share = cpu_share,
+    .map = cpu_map,
+    .unmap = cpu_unmap,
     .copy_to_host = cpu_copy,
     .copy_from_host = cpu_copy,
     .copy = cpu_copy,

@@ -41,6 +41,8 @@ static int finish(kg_context *context, cudaError_t enqueued, const char *what, k
     return kg_cuda_check(enqueued, what, ret_error);
 }
 
+#define SHARED_PAGE ((size_t)2 << 20)
+
 static int cuda_allocate(kg_context *context, size_t bytes, void **ret_data, kg_error *ret_error)
 {
     struct kg_cuda_context *cuda = kg_cuda(context);
@@ -48,7 +50,9 @@ static int cuda_allocate(kg_context *context, size_t bytes, void **ret_data, kg_
     int rc = kg_allocations_reserve(&cuda->allocations, ret_error);
     if (rc < 0)
         return rc;
-    cudaError_t status = cudaMalloc(&data, bytes ? bytes : 1);
+    /* Whole pages of the driver's, or a process that maps one buffer would see its neighbours. */
+    const size_t room = context->released ? (bytes + SHARED_PAGE - 1) / SHARED_PAGE * SHARED_PAGE : bytes;
+    cudaError_t status = cudaMalloc(&data, room ? room : 1);
     if (status != cudaSuccess) {
         (void)cudaGetLastError();
         return kg_fail(ret_error, status == cudaErrorMemoryAllocation ? KG_ENOMEM : KG_EDEVICE,
@@ -71,8 +75,39 @@ static int cuda_free_bytes(kg_context *context, uint64_t *ret_bytes, kg_error *r
 
 static void cuda_release(kg_context *context, void *data)
 {
-    if (data && kg_allocations_remove(&kg_cuda(context)->allocations, data))
-        (void)cudaFree(data);
+    if (!data || !kg_allocations_remove(&kg_cuda(context)->allocations, data))
+        return;
+    if (context->released)
+        context->released(context->released_argument, data);
+    (void)cudaFree(data);
+}
+
+static int cuda_share(kg_context *context, const void *data, size_t bytes, struct kg_shared *ret_shared,
+                      kg_error *ret_error)
+{
+    cudaIpcMemHandle_t handle;
+    (void)context;
+    _Static_assert(sizeof handle <= sizeof ret_shared->handle, "CUDA's handle fits");
+    int rc = kg_cuda_check(cudaIpcGetMemHandle(&handle, (void *)data), "sharing memory with another build", ret_error);
+    *ret_shared = (struct kg_shared){ .bytes = bytes };
+    memcpy(ret_shared->handle, &handle, sizeof handle);
+    return rc;
+}
+
+static int cuda_map(kg_context *context, const struct kg_shared *shared, void **ret_data, kg_error *ret_error)
+{
+    cudaIpcMemHandle_t handle;
+    (void)context;
+    memcpy(&handle, shared->handle, sizeof handle);
+    return kg_cuda_check(cudaIpcOpenMemHandle(ret_data, handle, cudaIpcMemLazyEnablePeerAccess),
+                         "mapping memory of another build", ret_error);
+}
+
+static void cuda_unmap(kg_context *context, void *data, size_t bytes)
+{
+    (void)context;
+    (void)bytes;
+    (void)cudaIpcCloseMemHandle(data);
 }
 
 static int cuda_copy_to_host(kg_context *context, void *to, const void *from, size_t bytes, kg_error *ret_error)
@@ -242,7 +277,8 @@ static double cuda_timer_tick_us(kg_context *context)
 
 static void cuda_state(kg_context *context, struct kg_device_state *ret_state)
 {
-    kg_nvml_state(&kg_cuda(context)->nvml, true, ret_state);
+    /* Whoever shares memory does so with one other build. */
+    kg_nvml_state(&kg_cuda(context)->nvml, context->released ? 2 : 1, ret_state);
 }
 
 static const struct kg_device_ops cuda_ops = {
@@ -250,6 +286,9 @@ static const struct kg_device_ops cuda_ops = {
     .allocate = cuda_allocate,
     .free_bytes = cuda_free_bytes,
     .release = cuda_release,
+    .share = cuda_share,
+    .map = cuda_map,
+    .unmap = cuda_unmap,
     .copy_to_host = cuda_copy_to_host,
     .copy_from_host = cuda_copy_from_host,
     .copy = cuda_copy,

@@ -28,6 +28,17 @@ void kg_allocations_add(struct kg_allocations *allocations, void *data);
 bool kg_allocations_remove(struct kg_allocations *allocations, const void *data); /* false: not one of them */
 void kg_allocations_done(struct kg_allocations *allocations);                     /* frees the list, not the buffers */
 
+/* Host memory that other processes can map: pages of one file in memory, each allocation its own. */
+struct kg_shared_memory;
+int kg_shared_memory_take(struct kg_shared_memory **memory, size_t bytes, void **ret_data, kg_error *ret_error);
+void kg_shared_memory_give(struct kg_shared_memory *memory, void *data);
+bool kg_shared_memory_has(const struct kg_shared_memory *memory, const void *data); /* NULL is accepted, and below */
+void kg_shared_memory_done(struct kg_shared_memory *memory);
+int kg_shared_memory_share(const struct kg_shared_memory *memory, const void *data, size_t bytes,
+                           struct kg_shared *ret_shared, kg_error *ret_error);
+int kg_shared_memory_map(const struct kg_shared *shared, void **ret_data, kg_error *ret_error);
+void kg_shared_memory_unmap(void *data, size_t bytes);
+
 /* A thread for each of `units` that reads and writes its part of the data, over and over. Stopping accepts NULL. */
 struct kg_cpu_busy;
 int kg_cpu_busy_start(void *data, size_t bytes, int units, struct kg_cpu_busy **ret_busy, kg_error *ret_error);

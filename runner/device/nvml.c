@@ -70,8 +70,8 @@ static int read_utilisation(const struct kg_nvml *nvml)
     return nvml->device && read && read(nvml->device, &utilisation) == 0 ? (int)utilisation.gpu : -1;
 }
 
-/* In a container the list may hold pids of another namespace, so this process is counted off, not looked up. */
-static int read_other_processes(const struct kg_nvml *nvml, bool ours)
+/* In a container the list may hold pids of another namespace, so ours are counted off, not looked up. */
+static int read_other_processes(const struct kg_nvml *nvml, int ours)
 {
     processes_fn *read;
     find(nvml, "nvmlDeviceGetComputeRunningProcesses_v3", &read);
@@ -79,7 +79,7 @@ static int read_other_processes(const struct kg_nvml *nvml, bool ours)
     unsigned int count = MAX_PROCESSES;
     if (!nvml->device || !read || read(nvml->device, &count, processes) != 0)
         return -1;
-    return (int)count - (ours && count > 0);
+    return (int)count < ours ? 0 : (int)count - ours;
 }
 
 static double watts(int milliwatts)
@@ -139,7 +139,7 @@ void kg_nvml_done(struct kg_nvml *nvml)
     *nvml = (struct kg_nvml){ 0 };
 }
 
-void kg_nvml_state(const struct kg_nvml *nvml, bool ours, struct kg_device_state *ret_state)
+void kg_nvml_state(const struct kg_nvml *nvml, int ours, struct kg_device_state *ret_state)
 {
     *ret_state = nvml->fixed;
     ret_state->sm_clock_mhz = read_indexed(nvml, "nvmlDeviceGetClockInfo", CLOCK_SM);

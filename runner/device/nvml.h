@@ -15,8 +15,8 @@ struct kg_nvml {
 void kg_nvml_init(struct kg_nvml *nvml, const char *bus_id);
 void kg_nvml_done(struct kg_nvml *nvml);
 
-/* `ours`: this process has a context on the GPU, so one of its compute processes is this one. */
-void kg_nvml_state(const struct kg_nvml *nvml, bool ours, struct kg_device_state *ret_state);
+/* `ours`: so many of the GPU's compute processes are this run's. */
+void kg_nvml_state(const struct kg_nvml *nvml, int ours, struct kg_device_state *ret_state);
 
 void kg_nvml_driver(const struct kg_nvml *nvml, char *ret_version, size_t size);  /* "" where it is not known */
 void kg_nvml_version(const struct kg_nvml *nvml, char *ret_version, size_t size); /* likewise */

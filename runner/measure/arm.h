@@ -16,7 +16,7 @@ struct kg_set_calls {
 struct kg_arm {
     struct kg_prepared *prepared;
     kg_window *windows[KG_MAX_SETS];
-    struct kg_set_calls of_set[KG_MAX_SETS];
+    struct kg_set_calls of_set[KG_MAX_SETS], of_single;
     int n_windows, calls;
     double window_us; /* the first window's time when it was made */
     double spin_us;   /* at the end of every window; negative: none */
@@ -25,27 +25,39 @@ struct kg_arm {
 };
 
 /* Makes the first window, of calls that last at least window_us together. `prepared` and `spin_us` are set. */
-int kg_arm_open(kg_context *context, struct kg_arm *arm, double window_us, kg_error *ret_error);
+int kg_arm_open(struct kg_arm *arm, double window_us, kg_error *ret_error);
 
 /* Makes the first window anew of so many calls. */
-int kg_arm_set_calls(kg_context *context, struct kg_arm *arm, int calls, kg_error *ret_error);
+int kg_arm_set_calls(struct kg_arm *arm, int calls, kg_error *ret_error);
 
 /* Makes the first window anew with a spin that makes it longer by `planted_pct`; it must end with a spin of 0 before.
  */
-int kg_arm_plant(kg_context *context, struct kg_arm *arm, double planted_pct, kg_error *ret_error);
+int kg_arm_plant(struct kg_arm *arm, double planted_pct, kg_error *ret_error);
 
 /* The windows of the other buffer sets, up to `wanted` in all. */
-int kg_arm_spread(kg_context *context, struct kg_arm *arm, int wanted, kg_error *ret_error);
+int kg_arm_spread(struct kg_arm *arm, int wanted, kg_error *ret_error);
 
 /* For single calls: one window of one call that is launched, not replayed. */
-int kg_arm_open_call(kg_context *context, struct kg_arm *arm, kg_error *ret_error);
+int kg_arm_open_call(struct kg_arm *arm, kg_error *ret_error);
+
+/* Which window it runs in a turn. */
+static inline kg_window *kg_arm_window(const struct kg_arm *arm, int turn)
+{
+    return arm->windows[(turn + arm->ahead) % arm->n_windows];
+}
+
+/* The times of that window twice, of which the second counts: before it another process had the device. */
+int kg_arm_take_turn(struct kg_arm *arm, int turn, double ret_us[2], kg_error *ret_error);
 
 /* All windows once more, untimed. */
-int kg_arm_replay(kg_context *context, struct kg_arm *arm, kg_error *ret_error);
+int kg_arm_replay(struct kg_arm *arm, kg_error *ret_error);
+
+/* A window of one call on a buffer set, captured where calls are; who asks frees it. */
+int kg_arm_single(struct kg_arm *arm, int set, kg_window **ret_window, kg_error *ret_error);
 
 /* One call alone on a buffer set, captured anew where calls are captured. */
-int kg_arm_call_once(kg_context *context, struct kg_arm *arm, int set, kg_error *ret_error);
+int kg_arm_call_once(struct kg_arm *arm, int set, kg_error *ret_error);
 
-void kg_arm_close(kg_context *context, struct kg_arm *arm); /* a zeroed one is accepted */
+void kg_arm_close(struct kg_arm *arm); /* a zeroed one is accepted */
 
 #endif

@@ -35,6 +35,7 @@ struct block_run {
     struct kg_arm arms[KG_ARMS]; /* those that take part, the case first */
     int which[KG_ARMS];          /* KG_ARM_…, of each */
     int n_arms;
+    bool apart; /* arms are in two processes, which hand the device over window by window */
     struct batch in_flight[KG_MAX_IN_FLIGHT];
     int n_in_flight;
     uint8_t *warm_orders, *orders;
@@ -42,22 +43,48 @@ struct block_run {
     double start_us, end_us, busy_us;
 };
 
+/* Where arms take turns a window's first run is for the caches of the device's new owner. */
+static int runs_a_window(const struct block_run *b)
+{
+    return b->apart ? 2 : 1;
+}
+
 /* ---- turns ------------------------------------------------------------------------------------------------- */
+
+static struct kg_arm *arm_in_turn(struct block_run *b, const struct batch *batch, int i, int *ret_turn)
+{
+    *ret_turn = batch->first + i / b->n_arms;
+    return &b->arms[kg_order_arm(b->n_arms, batch->orders[*ret_turn], i % b->n_arms)];
+}
+
+/* One window after the other, each by itself. */
+static int run_apart(struct block_run *b, const struct batch *batch, double *ret_us, kg_error *ret_error)
+{
+    double us[2] = { 0 };
+    int turn, status = KG_OK;
+    for (int i = 0; i < batch->count * b->n_arms && !status; i++) {
+        struct kg_arm *arm = arm_in_turn(b, batch, i, &turn);
+        status = kg_arm_take_turn(arm, turn, us, ret_error);
+        ret_us[i] = us[1];
+        b->busy_us += us[0];
+    }
+    return status;
+}
 
 /* Waits for the oldest batch. Fills the arms' us at the indices of its turns. */
 static int collect(struct block_run *b, kg_error *ret_error)
 {
     double us[KG_MAX_BATCH];
+    int turn;
     const struct batch batch = b->in_flight[0];
-    int status = b->context->ops->collect(b->context, us, ret_error);
+    int status = b->apart ? run_apart(b, &batch, us, ret_error) : b->context->ops->collect(b->context, us, ret_error);
     if (status)
         return status;
     b->end_us = 1e6 * kg_now_s();
     b->in_flight[0] = b->in_flight[1];
     b->n_in_flight--;
     for (int i = 0; i < batch.count * b->n_arms; i++) {
-        const int turn = batch.first + i / b->n_arms;
-        struct kg_arm *arm = &b->arms[kg_order_arm(b->n_arms, batch.orders[turn], i % b->n_arms)];
+        struct kg_arm *arm = arm_in_turn(b, &batch, i, &turn);
         arm->us[turn] = us[i] / arm->calls;
         b->busy_us += us[i];
     }
@@ -68,17 +95,17 @@ static int collect(struct block_run *b, kg_error *ret_error)
 static int launch(struct block_run *b, struct batch batch, kg_error *ret_error)
 {
     kg_window *windows[KG_MAX_BATCH];
-    int status = b->n_in_flight == KG_MAX_IN_FLIGHT ? collect(b, ret_error) : KG_OK;
+    int turn, status = b->n_in_flight == KG_MAX_IN_FLIGHT ? collect(b, ret_error) : KG_OK;
     if (status)
         return status;
     for (int i = 0; i < batch.count * b->n_arms; i++) {
-        const int turn = batch.first + i / b->n_arms;
-        const struct kg_arm *arm = &b->arms[kg_order_arm(b->n_arms, batch.orders[turn], i % b->n_arms)];
-        windows[i] = arm->windows[(turn + arm->ahead) % arm->n_windows];
+        const struct kg_arm *arm = arm_in_turn(b, &batch, i, &turn);
+        windows[i] = kg_arm_window(arm, turn);
     }
     if (b->start_us == 0)
         b->start_us = 1e6 * kg_now_s();
-    status = b->context->ops->enqueue(b->context, windows, batch.count * b->n_arms, ret_error);
+    if (!b->apart)
+        status = b->context->ops->enqueue(b->context, windows, batch.count * b->n_arms, ret_error);
     if (!status)
         b->in_flight[b->n_in_flight++] = batch;
     return status;
@@ -128,7 +155,7 @@ static bool stands_still(struct block_run *b, const struct batch *batch, struct 
         turn_us += kg_median(b->arms[i].us + batch->first, (size_t)batch->count) * b->arms[i].calls;
     settling->still = fabs(turn_us / settling->turn_us - 1) < WARM_STILL ? settling->still + 1 : 0;
     settling->turn_us = turn_us;
-    settling->spent_us += turn_us * batch->count;
+    settling->spent_us += turn_us * batch->count * runs_a_window(b);
     *ret_turn_us = turn_us;
     return settling->spent_us > WARM_MIN_US && settling->still >= 2;
 }
@@ -137,7 +164,7 @@ static double first_turn_us(const struct block_run *b)
 {
     double us = 0;
     for (int i = 0; i < b->n_arms; i++)
-        us += b->arms[i].window_us;
+        us += b->arms[i].window_us * runs_a_window(b);
     return us;
 }
 
@@ -269,7 +296,7 @@ static int equalise_calls(struct block_run *b, kg_error *ret_error)
         return KG_OK;
     for (int i = 0; i < b->n_arms && !status; i++)
         if (is_of_case(b, i))
-            status = kg_arm_set_calls(b->context, &b->arms[i], most, ret_error);
+            status = kg_arm_set_calls(&b->arms[i], most, ret_error);
     return status;
 }
 
@@ -298,15 +325,15 @@ static int open_arms(struct block_run *b, double planted_pct, const struct kg_po
     kg_order_balanced(seed, b->n_arms, &order, 1);
     for (int i = 0; i < b->n_arms && !status; i++) {
         struct kg_arm *arm = &b->arms[kg_order_arm(b->n_arms, order, i)];
-        status = kg_arm_open(b->context, arm, window_us, ret_error);
+        status = kg_arm_open(arm, window_us, ret_error);
     }
     if (!status)
         status = equalise_calls(b, ret_error);
     if (!status && arm_of(b, KG_ARM_PLANTED))
-        status = kg_arm_plant(b->context, arm_of(b, KG_ARM_PLANTED), planted_pct, ret_error);
+        status = kg_arm_plant(arm_of(b, KG_ARM_PLANTED), planted_pct, ret_error);
     const int sets = sets_for(b, policy->arm_us * b->n_arms);
     for (int i = 0; i < b->n_arms && !status; i++)
-        status = kg_arm_spread(b->context, &b->arms[kg_order_arm(b->n_arms, order, i)], sets, ret_error);
+        status = kg_arm_spread(&b->arms[kg_order_arm(b->n_arms, order, i)], sets, ret_error);
     part_arms(b);
     return status;
 }
@@ -360,7 +387,7 @@ static int measure_windows(struct block_run *b, double planted_pct, const struct
     if (status)
         return status;
     const int sets = b->arms[0].n_windows;
-    const double fit = policy->arm_us * b->n_arms / turn_us;
+    const double fit = policy->arm_us * b->n_arms / (turn_us * runs_a_window(b));
     int count = fit > MAX_TURNS ? MAX_TURNS : (int)fit;
     count = count / sets * sets; /* every set equally often */
     if (count < MIN_TURNS)
@@ -378,7 +405,7 @@ static int measure_calls(struct block_run *b, const struct kg_policy *policy, ui
 {
     int status = KG_OK;
     for (int i = 0; i < b->n_arms && !status; i++)
-        status = kg_arm_open_call(b->context, &b->arms[i], ret_error);
+        status = kg_arm_open_call(&b->arms[i], ret_error);
     kg_order_balanced(seed, b->n_arms, b->warm_orders, b->room);
     for (int left = policy->warmup; left > 0 && !status; left -= b->room)
         status = run_turns(b, b->warm_orders, 0, left < b->room ? left : b->room, NULL, NULL, ret_error);
@@ -405,6 +432,7 @@ static int block_run_init(struct block_run *b, struct kg_prepared *const *prepar
         b->which[b->n_arms] = which;
         struct kg_arm *arm = &b->arms[b->n_arms++];
         arm->prepared = prepared[which];
+        b->apart = b->apart || arm->prepared->context != b->context;
         arm->spin_us = planted ? 0 : -1;
         arm->us = malloc((size_t)b->room * sizeof *arm->us);
         complete = arm->us && complete;
@@ -431,9 +459,9 @@ int kg_measure_block(kg_context *context, struct kg_prepared *const prepared[KG_
                      ? measure_calls(&b, policy, order_seed, &block, ret_error)
                      : measure_windows(&b, planted_pct, policy, order_seed, &block, ret_error);
     if (!status && interlude)
-        status = interlude->call(interlude->argument, context, &b.arms[0], arm_of(&b, KG_ARM_BASELINE), ret_error);
+        status = interlude->call(interlude->argument, &b.arms[0], arm_of(&b, KG_ARM_BASELINE), ret_error);
     for (int i = 0; i < b.n_arms; i++) {
-        kg_arm_close(context, &b.arms[i]);
+        kg_arm_close(&b.arms[i]);
         free(b.arms[i].us);
     }
     free(b.warm_orders);

@@ -19,7 +19,7 @@ struct kg_arm;
 /* Between the last timed window and the end of the block, while the windows are still there. `baseline`: NULL without
  * one. */
 struct kg_interlude {
-    int (*call)(void *argument, kg_context *context, struct kg_arm *arm, struct kg_arm *baseline, kg_error *ret_error);
+    int (*call)(void *argument, struct kg_arm *arm, struct kg_arm *baseline, kg_error *ret_error);
     void *argument;
 };
 

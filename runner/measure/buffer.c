@@ -155,6 +155,12 @@ int kg_buffers_copy_inputs(const struct kg_buffers *to, const struct kg_buffers 
     return status;
 }
 
+void *kg_buffers_block(const kg_tensor *tensor, size_t *ret_bytes)
+{
+    *ret_bytes = block_bytes(tensor);
+    return (char *)tensor->data - KG_GUARD_BYTES;
+}
+
 size_t kg_buffers_bytes(const struct kg_buffers *buffers)
 {
     size_t bytes = 0;

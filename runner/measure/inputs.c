@@ -184,14 +184,20 @@ static int give(const struct kg_case *of, const struct kg_buffers *buffers, kg_e
     return status;
 }
 
-int kg_inputs_draw(const struct kg_case *of, const struct kg_buffers *buffers, kg_error *ret_error)
+int kg_inputs_fill(const struct kg_buffers *buffers, uint64_t seed, kg_error *ret_error)
 {
     kg_context *context = buffers->context;
+    int status = KG_OK;
+    for (int i = 0; i < buffers->count && !status; i++)
+        if (is_drawn(&buffers->tensors[i]))
+            status = context->ops->fill(context, &buffers->tensors[i], seed, (uint32_t)i, ret_error);
+    return status;
+}
+
+int kg_inputs_draw(const struct kg_case *of, const struct kg_buffers *buffers, kg_error *ret_error)
+{
     int status = give(of, buffers, ret_error);
     if (!status && of->regime && of->regime->change)
         return draw_changed(of, buffers, ret_error);
-    for (int i = 0; i < buffers->count && !status; i++)
-        if (is_drawn(&buffers->tensors[i]))
-            status = context->ops->fill(context, &buffers->tensors[i], of->seed, (uint32_t)i, ret_error);
-    return status;
+    return status ? status : kg_inputs_fill(buffers, of->seed, ret_error);
 }

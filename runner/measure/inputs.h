@@ -9,6 +9,9 @@
 /* Writes the inputs of `buffers`. KG_EUNSUPPORTED: the regime is not for this problem. */
 int kg_inputs_draw(const struct kg_case *of, const struct kg_buffers *buffers, kg_error *ret_error);
 
+/* The same of normal inputs, for another seed; what is given stays. */
+int kg_inputs_fill(const struct kg_buffers *buffers, uint64_t seed, kg_error *ret_error);
+
 /* A call's tensors in host memory, all KG_F32: inputs as they are on the device, and room for outputs. */
 struct kg_host_tensors {
     int count;

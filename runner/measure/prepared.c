@@ -5,17 +5,26 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "measure/order.h"
 
-/* Tensors of set `at`; with its workspace after them, in `room`. */
+int kg_prepared_call(const struct kg_prepared *prepared, int at, kg_tensor room[KG_MAX_TENSORS + 1],
+                     const kg_tensor **ret_tensors)
+{
+    const struct kg_buffers *set = &prepared->ring[at];
+    *ret_tensors = prepared->workspaces ? room : set->tensors;
+    if (!prepared->workspaces)
+        return set->count;
+    memcpy(room, set->tensors, (size_t)set->count * sizeof *room);
+    room[set->count] = prepared->workspaces[at].tensors[0];
+    return set->count + 1;
+}
+
 static const kg_tensor *call_tensors(const struct kg_prepared *s, int at, kg_tensor room[KG_MAX_TENSORS + 1])
 {
-    const struct kg_buffers *set = &s->ring[at];
-    if (!s->workspaces)
-        return set->tensors;
-    memcpy(room, set->tensors, (size_t)set->count * sizeof *room);
-    room[set->count] = s->workspaces[at].tensors[0];
-    return room;
+    const kg_tensor *tensors;
+    (void)kg_prepared_call(s, at, room, &tensors);
+    return tensors;
 }
 
 int kg_prepared_launch(void *prepared, int index, void *stream, kg_error *ret_error)
@@ -57,12 +66,12 @@ int kg_prepared_check_surroundings(const struct kg_prepared *prepared, const str
     return status;
 }
 
-static int enqueue_stage(struct kg_prepared *s, kg_context *context, int at, kg_error *ret_error)
+int kg_prepared_stage(struct kg_prepared *prepared, int at, void *stream, kg_error *ret_error)
 {
+    struct kg_prepared *s = prepared;
     kg_tensor room[KG_MAX_TENSORS + 1];
     if (!s->backend->stage)
         return KG_OK;
-    void *stream = context->ops->stream(context);
     int status = s->backend->stage(kg_backend_own(s->backend), s->state, call_tensors(s, at, room), stream, ret_error);
     s->failed = s->failed || status;
     return status;
@@ -71,7 +80,7 @@ static int enqueue_stage(struct kg_prepared *s, kg_context *context, int at, kg_
 int kg_prepared_renew_workspace(struct kg_prepared *prepared, int at, kg_context *context, kg_error *ret_error)
 {
     int status = prepared->workspaces ? kg_buffers_poison(&prepared->workspaces[at], ret_error) : KG_OK;
-    return status ? status : enqueue_stage(prepared, context, at, ret_error);
+    return status ? status : kg_prepared_stage(prepared, at, context->ops->stream(context), ret_error);
 }
 
 /* `first`: its digest is what the others are held to. */
@@ -79,7 +88,7 @@ static int stage(struct kg_prepared *s, kg_context *context, int at, bool first,
 {
     if (!s->backend->stage)
         return KG_OK;
-    int status = enqueue_stage(s, context, at, ret_error);
+    int status = kg_prepared_stage(s, at, context->ops->stream(context), ret_error);
     if (!status)
         status = context->ops->synchronize(context, ret_error);
     if (!status && first)
@@ -135,45 +144,71 @@ static int prepare(struct kg_host_state *host, struct kg_prepared *s, kg_error *
     return status;
 }
 
-int kg_prepared_new(struct kg_host_state *host, struct kg_fixture *fixture, const kg_backend *backend,
-                    const void *problem, const char *pin, struct kg_prepared *ret_prepared, kg_error *ret_error)
+static int open_one(struct kg_host_state *host, kg_context *context, const kg_backend *backend, const kg_call *call,
+                    struct kg_prepared *ret_prepared, kg_error *ret_error)
 {
     struct kg_prepared *s = ret_prepared;
-    kg_context *context = fixture->context;
-    *s = (struct kg_prepared){ .backend = backend, .ring = &fixture->buffers, .n_ring = 1 };
+    *s = (struct kg_prepared){ .backend = backend, .context = context, .call = *call };
     int status = KG_OK;
     if (backend->supports)
-        status = backend->supports(kg_backend_own(backend), &context->device, problem, ret_error);
+        status = backend->supports(kg_backend_own(backend), &context->device, call->problem, ret_error);
     if (!status)
         status = kg_host_knobs(host, backend, &s->knobs, ret_error);
-    if (status)
-        goto out;
     s->call.host = &host->host;
     s->call.device = &context->device;
-    s->call.problem = problem;
     s->call.knobs = s->knobs;
-    s->call.tensors = fixture->buffers.tensors;
-    s->call.n_tensors = fixture->buffers.count;
     s->call.stream = context->ops->stream(context);
-    s->call.pin = pin && *pin ? pin : NULL;
-    status = prepare(host, s, ret_error);
-    if (!status && backend->workspace) {
+    if (!status)
+        status = prepare(host, s, ret_error);
+    if (!status && backend->workspace)
         s->workspace_bytes = backend->workspace(kg_backend_own(backend), s->state);
-        status = new_workspaces(s, 1, ret_error);
-        if (!status)
-            status = fill_workspace(s, context, 0, ret_error);
-        if (!status)
-            status = stage(s, context, 0, true, ret_error);
-        if (status) {
-            kg_prepared_done(s);
-            return status;
-        }
-    }
-out:
     if (status) {
         free(s->knobs);
         *s = (struct kg_prepared){ 0 };
     }
+    return status;
+}
+
+/* Of several candidates the first that prepares; what the others said is kept for the reason. */
+int kg_prepared_open(struct kg_host_state *host, kg_context *context, const kg_backend *backend, const kg_call *call,
+                     struct kg_prepared *ret_prepared, kg_error *ret_error)
+{
+    char reasons[400] = "";
+    if (!backend->candidates)
+        return open_one(host, context, backend, call, ret_prepared, ret_error);
+    for (const kg_backend *const *c = backend->candidates; *c; c++) {
+        kg_error cause = { 0 };
+        int status = open_one(host, context, *c, call, ret_prepared, &cause);
+        if (status && status != KG_EUNSUPPORTED)
+            *ret_error = cause;
+        if (status != KG_EUNSUPPORTED)
+            return status;
+        kg_text_join(reasons, sizeof reasons, "; ", "%s: %.120s", (*c)->name, cause.text);
+    }
+    return kg_fail(ret_error, KG_EUNSUPPORTED, "no candidate runs here: %s", reasons);
+}
+
+int kg_prepared_new(struct kg_host_state *host, struct kg_fixture *fixture, const kg_backend *backend,
+                    const void *problem, const char *pin, struct kg_prepared *ret_prepared, kg_error *ret_error)
+{
+    struct kg_prepared *s = ret_prepared;
+    const kg_call call = { .problem = problem,
+                           .tensors = fixture->buffers.tensors,
+                           .n_tensors = fixture->buffers.count,
+                           .pin = pin && *pin ? pin : NULL };
+    int status = kg_prepared_open(host, fixture->context, backend, &call, s, ret_error);
+    if (status)
+        return status;
+    s->ring = &fixture->buffers;
+    s->n_ring = 1;
+    if (s->backend->workspace)
+        status = new_workspaces(s, 1, ret_error);
+    if (!status)
+        status = fill_workspace(s, fixture->context, 0, ret_error);
+    if (!status)
+        status = stage(s, fixture->context, 0, true, ret_error);
+    if (status)
+        kg_prepared_done(s);
     return status;
 }
 
@@ -286,20 +321,9 @@ int kg_prepared_make_rings(struct kg_prepared *const *prepared, int count, const
     return status;
 }
 
-int kg_prepared_renew_sets(const struct kg_prepared *prepared, const struct kg_fixture *fixture, kg_error *ret_error)
+int kg_prepared_restage(struct kg_prepared *prepared, int at, kg_context *context, kg_error *ret_error)
 {
-    int status = KG_OK;
-    for (int at = 0; at < prepared->n_ring && !status; at++) {
-        const struct kg_buffers *set = &prepared->ring[at];
-        status = kg_buffers_copy_inputs(set, &fixture->buffers, ret_error);
-        if (!status)
-            status = kg_buffers_poison(set, ret_error);
-        if (!status)
-            status = kg_buffers_paint_guards(set, ret_error);
-        if (!status && prepared->workspaces)
-            status = kg_buffers_paint_guards(&prepared->workspaces[at], ret_error);
-    }
-    return status;
+    return stage(prepared, context, at, true, ret_error);
 }
 
 int kg_prepared_exchange_inputs(struct kg_prepared *prepared, int first, int count, const struct kg_fixture *other,

@@ -8,6 +8,7 @@
 
 struct kg_prepared {
     const kg_backend *backend;
+    kg_context *context; /* whose windows its calls go into: the fixture's, or another process's */
     kg_call call;
     void *state;
     void *knobs;
@@ -22,9 +23,14 @@ struct kg_prepared {
     size_t workspace_bytes;
     struct kg_buffers *workspaces; /* one for each set of the ring; NULL: the backend wants none */
     bool borrows;                  /* the ring's, which another one frees */
-    bool failed;                   /* one of its launches, or its staging, did */
+    bool failed;                   /* one of its launches, its staging or its windows did */
     uint64_t staged_digest;        /* of every workspace that the backend staged: all sets have the same inputs */
 };
+
+/* What kg_prepared_new does without buffers: of `call` problem, tensors and pin are read, and it stays where it is. Of
+ * a backend with candidates it takes the first that runs. */
+int kg_prepared_open(struct kg_host_state *host, kg_context *context, const kg_backend *backend, const kg_call *call,
+                     struct kg_prepared *ret_prepared, kg_error *ret_error);
 
 /* Opens (once a worker) and prepares for `problem`, the fixture's own or another build's of it. KG_EUNSUPPORTED: the
  * backend's own reason. */
@@ -49,8 +55,8 @@ int kg_prepared_make_rings(struct kg_prepared *const *prepared, int count, const
 int kg_prepared_exchange_inputs(struct kg_prepared *prepared, int first, int count, const struct kg_fixture *other,
                                 kg_error *ret_error);
 
-/* All sets as they were when they were made, but for what is staged: the fixture's inputs, poisoned outputs, guards. */
-int kg_prepared_renew_sets(const struct kg_prepared *prepared, const struct kg_fixture *fixture, kg_error *ret_error);
+/* Stages set `at` anew, after its inputs changed. */
+int kg_prepared_restage(struct kg_prepared *prepared, int at, kg_context *context, kg_error *ret_error);
 
 /* The workspace that goes with set `at` of the ring. KG_EDEVICE: it was written past, or does not hold what was staged.
  */
@@ -63,6 +69,14 @@ int kg_prepared_renew_workspace(struct kg_prepared *prepared, int at, kg_context
  * and `spoilt` says of inputs who wrote into them. */
 int kg_prepared_check_surroundings(const struct kg_prepared *prepared, const struct kg_fixture *fixture, int at,
                                    const char *spoilt, kg_error *ret_error);
+
+/* Enqueues its staging of set `at`, if it stages. */
+int kg_prepared_stage(struct kg_prepared *prepared, int at, void *stream, kg_error *ret_error);
+
+/* The tensors that a call on set `at` is given, the set's and behind them a workspace; `room` may hold them. Returns
+ * how many. */
+int kg_prepared_call(const struct kg_prepared *prepared, int at, kg_tensor room[KG_MAX_TENSORS + 1],
+                     const kg_tensor **ret_tensors);
 
 /* A kg_launch_fn over a struct kg_prepared. */
 int kg_prepared_launch(void *prepared, int index, void *stream, kg_error *ret_error);

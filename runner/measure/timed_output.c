@@ -2,6 +2,7 @@
 #include "measure/timed_output.h"
 
 #include "base/random.h"
+#include "measure/audit.h"
 
 #define LEAST_SINGLES 8 /* one set is called alone so often */
 #define MOST_BEFORE 3   /* calls before the inputs are exchanged: a kernel that rests at every second to fourth call */
@@ -51,95 +52,57 @@ static int sets_of(const struct kg_arm *arm)
     return prepared->n_ring < arm->calls ? prepared->n_ring : arm->calls;
 }
 
-/* Whose windows wrote what the sets hold is not known where two builds used them: each runs once more by itself. */
-static int check_replayed(struct kg_timed_output *t, kg_context *context, struct kg_arm *arm, const char *wrong,
-                          kg_error *ret_error)
+static int check_timed(struct kg_timed_output *t, struct kg_arm *arm, struct kg_arm *baseline, kg_error *ret_error)
 {
     uint64_t digest = t->digest;
-    int status = kg_prepared_renew_sets(arm->prepared, t->fixture, ret_error);
-    if (!status)
-        status = kg_arm_replay(context, arm, ret_error);
-    return status ? status : check_sets(t->fixture, arm->prepared, sets_of(arm), &digest, wrong, ret_error);
-}
-
-static const char wrong_timed[] = "the timed calls gave another output than the checked one";
-
-static int check_surroundings_of_both(struct kg_timed_output *t, const struct kg_arm *arm,
-                                      const struct kg_arm *baseline, kg_error *ret_error)
-{
-    int status = KG_OK;
-    for (int at = 0; at < sets_of(arm) && !status; at++) {
-        status = check_surroundings(t->fixture, arm->prepared, at, ret_error);
-        if (!status)
-            status = kg_prepared_check_workspace(baseline->prepared, at, ret_error);
-    }
+    int status = check_sets(t->fixture, arm->prepared, arm->prepared->n_used, &digest,
+                            "the timed calls gave another output than the checked one", ret_error);
+    if (status || !baseline)
+        return status;
+    status = check_sets(t->fixture, baseline->prepared, baseline->prepared->n_used, &digest,
+                        "its output is wrong by its own gates", ret_error);
+    t->baseline_wrong = status != KG_OK;
     return status;
 }
 
-/* That something was overwritten shows in the sets as they are. Whose windows did it shows where they do it again, in
- * the replay. */
-static int check_both(struct kg_timed_output *t, kg_context *context, struct kg_arm *arm, struct kg_arm *baseline,
-                      kg_error *ret_error)
-{
-    kg_error spoilt = { 0 };
-    const int overwrote = check_surroundings_of_both(t, arm, baseline, &spoilt);
-    int status = check_replayed(t, context, arm, wrong_timed, ret_error);
-    if (status)
-        return status;
-    status = check_replayed(t, context, baseline, "its output is wrong by its own gates", ret_error);
-    t->baseline_wrong = status != KG_OK;
-    t->unclear = !status && overwrote;
-    if (t->unclear)
-        *ret_error = spoilt;
-    return t->unclear ? overwrote : status;
-}
-
-static int check_timed(struct kg_timed_output *t, kg_context *context, struct kg_arm *arm, struct kg_arm *baseline,
-                       kg_error *ret_error)
-{
-    uint64_t digest = t->digest;
-    if (baseline)
-        return check_both(t, context, arm, baseline, ret_error);
-    return check_sets(t->fixture, arm->prepared, arm->prepared->n_used, &digest, wrong_timed, ret_error);
-}
-
 /* The other inputs go in by turns: a set that comes back has what it began with. */
-static int check_single(struct kg_timed_output *t, kg_context *context, struct kg_arm *arm, int number, int sets,
-                        uint64_t digests[2], kg_error *ret_error)
+static int check_single(struct kg_timed_output *t, struct kg_arm *arm, int number, int sets, uint64_t digests[2],
+                        kg_error *ret_error)
 {
     const int at = number % sets, which = number / sets % 2;
     struct kg_fixture *next = which ? t->other : t->fixture;
     int status = KG_OK;
     for (uint64_t left = kg_mix64(t->seed + (uint64_t)number) % (MOST_BEFORE + 1); left > 0 && !status; left--)
-        status = kg_arm_call_once(context, arm, at, ret_error);
+        status = kg_arm_call_once(arm, at, ret_error);
     if (!status)
         status = kg_prepared_exchange_inputs(arm->prepared, at, 1, next, ret_error);
     if (!status)
-        status = kg_arm_call_once(context, arm, at, ret_error);
+        status = kg_arm_call_once(arm, at, ret_error);
     return status ? status
                   : check_set(next, arm->prepared, at, &digests[which],
                               "called alone on other inputs it gave a wrong output", ret_error);
 }
 
-static int check_other(struct kg_timed_output *t, kg_context *context, struct kg_arm *arm, kg_error *ret_error)
+static int check_other(struct kg_timed_output *t, struct kg_arm *arm, kg_error *ret_error)
 {
     uint64_t digests[2] = { t->digest, 0 };
     const int sets = sets_of(arm), singles = sets < KG_MAX_SETS ? sets : KG_MAX_SETS;
     int status = kg_prepared_exchange_inputs(arm->prepared, 0, arm->prepared->n_ring, t->other, ret_error);
     if (!status)
-        status = kg_arm_replay(context, arm, ret_error);
+        status = kg_arm_replay(arm, ret_error);
     if (!status)
         status = check_sets(t->other, arm->prepared, sets, &digests[1],
                             "on other inputs the timed calls gave a wrong output", ret_error);
     for (int i = 0; (i < singles || i < LEAST_SINGLES) && !status; i++)
-        status = check_single(t, context, arm, i, singles, digests, ret_error);
+        status = check_single(t, arm, i, singles, digests, ret_error);
     return status;
 }
 
-int kg_timed_output_check(void *timed_output, kg_context *context, struct kg_arm *arm, struct kg_arm *baseline,
-                          kg_error *ret_error)
+int kg_timed_output_check(void *timed_output, struct kg_arm *arm, struct kg_arm *baseline, kg_error *ret_error)
 {
     struct kg_timed_output *t = timed_output;
-    int status = check_timed(t, context, arm, baseline, ret_error);
-    return status || !t->other ? status : check_other(t, context, arm, ret_error);
+    int status = check_timed(t, arm, baseline, ret_error);
+    if (!status && t->other)
+        status = check_other(t, arm, ret_error);
+    return status || !t->other ? status : kg_audit_inputs(arm, t->fixture, t->seed, ret_error);
 }

@@ -11,15 +11,14 @@ struct kg_timed_output {
     uint64_t digest;          /* of the checked output */
     uint64_t seed;            /* of how often a set is called before its inputs are exchanged */
     bool baseline_wrong;      /* what failed is the baseline's output */
-    bool unclear;             /* one of two builds overwrote something, once */
 };
 
 /* A kg_interlude's call. Every set that timed calls were given must hold the checked output, or one that is as right.
- * Of two builds on the same sets each runs its very windows once more by itself, on sets made anew. With other inputs,
- * all sets then get them, staged anew, their outputs stay, and the case's windows must make the outputs right. Last,
+
+ * With other inputs, all sets then get them, staged anew, their outputs stay, and the case's windows must make the
+ outputs right. Last,
  * set by set: none to three calls alone, inputs exchanged again, and one call, whose output must be right. KG_EDEVICE:
  * an output is wrong. */
-int kg_timed_output_check(void *timed_output, kg_context *context, struct kg_arm *arm, struct kg_arm *baseline,
-                          kg_error *ret_error);
+int kg_timed_output_check(void *timed_output, struct kg_arm *arm, struct kg_arm *baseline, kg_error *ret_error);
 
 #endif

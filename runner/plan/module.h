@@ -43,6 +43,9 @@ int kg_module_lay_out(const struct kg_module *own, const struct kg_module **ret_
  * baseline has them: a new row or backend brings none of its own. */
 int kg_module_hold_to(const struct kg_module *baseline, const struct kg_module **module, kg_error *ret_error);
 
+/* A copy of the suite, until exit, with these gates. NULL: no memory. */
+const kg_suite *kg_suite_with_gates(const kg_suite *suite, const kg_gates *gates);
+
 /* What the backend's functions are given: its module's own struct, which a copy stands for. */
 static inline const kg_backend *kg_backend_own(const kg_backend *backend)
 {

@@ -137,6 +137,15 @@ int kg_module_lay_out(const struct kg_module *own, const struct kg_module **ret_
     return KG_OK;
 }
 
+const kg_suite *kg_suite_with_gates(const kg_suite *suite, const kg_gates *gates)
+{
+    struct layout l = { 0 };
+    kg_suite *held = lay_out(&l, suite, 1, sizeof *held, sizeof *held);
+    if (held)
+        held->gates = *gates;
+    return held;
+}
+
 int kg_module_hold_to(const struct kg_module *baseline, const struct kg_module **module, kg_error *ret_error)
 {
     const struct kg_module *own = *module;

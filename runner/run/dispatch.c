@@ -22,13 +22,6 @@ struct dispatch {
     bool bye, stop, timed_out, interrupted, forged;
 };
 
-/* A reference is the baseline's where there is one. */
-static bool is_of_baseline(const struct dispatch *p, const struct kg_job_case *one, enum kg_phase phase)
-{
-    return phase == KG_BASELINE_PREPARE || phase == KG_BASELINE_LAUNCH || phase == KG_BASELINE_RELEASE ||
-           (phase == KG_REFERENCE && *p->job->baseline && !one->is_new);
-}
-
 static void end_case(struct dispatch *p, size_t place)
 {
     p->ended[place] = true;
@@ -42,7 +35,7 @@ static void blame(struct dispatch *p, size_t place, const char *what)
     const struct kg_job_case *one = &p->job->cases[place];
     struct kg_result *result = &p->results[one->index];
     result->outcome = KG_BROKEN;
-    result->baseline_broken = is_of_baseline(p, one, result->phase);
+    result->baseline_broken = *p->job->baseline && !one->is_new; /* the other build has a process of its own */
     snprintf(result->note, sizeof result->note, "%s during %s", what, kg_phase_name(result->phase));
     end_case(p, place);
 }
@@ -126,18 +119,22 @@ static bool is_timed(const struct kg_job *job)
 }
 
 /* Threads that wait for one another by spinning, as OpenMP's do by default, cost a busy machine many times the work: a
- * worker that times nothing has them sleep. */
+ * worker that times nothing has them sleep. Of two builds that take turns those of one sleep before the other is timed.
+ */
 static int start(const struct dispatch *p, const struct kg_job *job, struct kg_process *ret_process,
                  kg_error *ret_error)
 {
     char threads[32] = "";
-    const char *settings[3] = { "OMP_WAIT_POLICY=passive", NULL, NULL };
+    const char *settings[3] = { *job->baseline ? "GOMP_SPINCOUNT=1000" : NULL, NULL, NULL };
     const char *const arguments[] = { "run", NULL };
-    if (p->options->threads) {
-        snprintf(threads, sizeof threads, "OMP_NUM_THREADS=%d", p->options->threads);
-        settings[1] = threads;
+    if (!is_timed(job)) {
+        settings[0] = "OMP_WAIT_POLICY=passive";
+        if (p->options->threads) {
+            snprintf(threads, sizeof threads, "OMP_NUM_THREADS=%d", p->options->threads);
+            settings[1] = threads;
+        }
     }
-    return kg_process_start(arguments, is_timed(job) ? NULL : settings, p->options->log_path, ret_process, ret_error);
+    return kg_process_start(arguments, settings, p->options->log_path, ret_process, ret_error);
 }
 
 static void draw_token(char ret_token[KG_TOKEN_SIZE])
@@ -158,8 +155,10 @@ static int run_worker(struct dispatch *p, kg_error *ret_error)
         return kg_fail(ret_error, KG_ENOMEM, "out of memory for a job");
     rest.n_cases = 0;
     for (size_t i = 0; i < p->job->n_cases; i++)
-        if (!p->ended[i])
+        if (!p->ended[i] && (rest.n_cases == 0 || p->job->cases[i].is_new == rest.cases[0].is_new))
             rest.cases[rest.n_cases++] = p->job->cases[i];
+    if (rest.n_cases > 0 && rest.cases[0].is_new)
+        *rest.baseline = '\0';
     p->active = p->job->n_cases;
     p->bye = p->timed_out = p->forged = false;
     draw_token(p->token);

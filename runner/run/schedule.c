@@ -17,12 +17,12 @@ struct kg_job kg_schedule_job(const struct kg_session *s)
         .knobs = o->knobs,
         .n_knobs = o->n_knobs,
         .repeat = o->repeat,
+        .timeout_s = o->case_timeout_s,
     };
     snprintf(job.module, sizeof job.module, "%s", s->module.path);
-    snprintf(job.baseline, sizeof job.baseline, "%s", *s->baseline_copy ? s->baseline_copy : s->baseline.path);
+    snprintf(job.baseline, sizeof job.baseline, "%s", s->baseline.path);
     snprintf(job.module_stamp, sizeof job.module_stamp, "%s", s->module.stamp);
-    if (!*s->baseline_copy)
-        snprintf(job.baseline_stamp, sizeof job.baseline_stamp, "%s", s->baseline.stamp);
+    snprintf(job.baseline_stamp, sizeof job.baseline_stamp, "%s", s->baseline.stamp);
     snprintf(job.cache, sizeof job.cache, "%s", s->cache);
     return job;
 }
@@ -38,10 +38,7 @@ static const char *golden_pin(const struct kg_session *s, const struct kg_result
 static struct kg_job_case job_case(const struct kg_session *s, size_t i)
 {
     const struct kg_result *r = &s->results[i];
-    return (struct kg_job_case){ .index = i,
-                                 .of = r->of,
-                                 .candidate = i < s->pairs.count ? s->pairs.items[i].candidate : r->of,
-                                 .is_new = r->is_new };
+    return (struct kg_job_case){ .index = i, .of = r->of, .is_new = r->is_new };
 }
 
 void kg_schedule_correctness(const struct kg_session *s, struct kg_job_case *room, struct kg_job *job)

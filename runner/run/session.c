@@ -92,20 +92,6 @@ static int open_baseline(struct kg_session *s, kg_error *ret_error)
     return kg_module_hold_to(s->baseline.root, &s->module.root, ret_error);
 }
 
-/* Of one file a worker would get one instance, and judge it against itself. */
-static int copy_baseline(struct kg_session *s, kg_error *ret_error)
-{
-    char path[KG_PATH_SIZE + 16];
-    if (!s->baseline.root || !kg_file_same(s->module.path, s->baseline.path))
-        return KG_OK;
-    if (snprintf(path, sizeof path, "%s/baseline.so", s->folder) >= (int)sizeof s->baseline_copy)
-        return kg_fail(ret_error, KG_EINVAL, "--output: path too long");
-    int status = kg_file_copy(s->baseline.path, path, ret_error);
-    if (!status && !realpath(path, s->baseline_copy))
-        status = kg_fail(ret_error, KG_EIO, "cannot find %s: %s", path, strerror(errno));
-    return status;
-}
-
 /* ---- plan ---- */
 
 static size_t count_kind(const struct kg_plan *plan, enum kg_device_kind kind)
@@ -220,8 +206,6 @@ int kg_session_open(struct kg_session *s, const struct kg_options *options, kg_e
         kg_git_read(".", options->git_sha, &s->run.git);
     if (!status)
         status = make_folder(s, ret_error);
-    if (!status)
-        status = copy_baseline(s, ret_error);
     if (!status && !options->no_time) /* what is not timed disturbs nobody's times but for a moment's work */
         status = kg_lock_device(s->device.uuid, say_waiting, ret_error);
     if (!status)
@@ -232,8 +216,6 @@ int kg_session_open(struct kg_session *s, const struct kg_options *options, kg_e
 void kg_session_done(struct kg_session *s)
 {
     kg_session_free_results(s);
-    if (*s->baseline_copy)
-        (void)unlink(s->baseline_copy);
     kg_goldens_done(&s->goldens);
     kg_floors_done(&s->floors);
     kg_plan_done(&s->plan);

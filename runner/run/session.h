@@ -12,9 +12,8 @@
 struct kg_session {
     const struct kg_options *options;
     struct kg_loaded module, baseline; /* baseline: --against; its root NULL: none */
-    char baseline_copy[KG_PATH_SIZE]; /* what workers load as the baseline where both are one file; "" : they are not */
-    struct kg_plan plan;              /* under --against of both builds, made from the baseline */
-    struct kg_pairs pairs;            /* --against: beside plan.cases */
+    struct kg_plan plan;               /* under --against of both builds, made from the baseline */
+    struct kg_pairs pairs;             /* --against: beside plan.cases */
     kg_device device;
     char no_cuda[400];   /* why the CUDA cases of the plan are skipped; "" : they run, or there are none */
     size_t n_other_kind; /* cases selected that are of the other kind of device, left out */

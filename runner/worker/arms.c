@@ -3,42 +3,32 @@
 
 #include <string.h>
 
-#include "base/text.h"
 #include "worker/identity.h"
-
-/* The first of a backend's candidates that prepares; what the others said is kept for the reason. */
-static int prepare_any(struct kg_arms *a, const struct kg_case *of, const char *only, const char *pin,
-                       struct kg_prepared *ret_prepared, kg_error *ret_error)
-{
-    char reasons[400] = "";
-    for (const kg_backend *const *c = of->backend->candidates; *c; c++) {
-        kg_error cause = { 0 };
-        if (*only && strcmp(only, (*c)->name))
-            continue;
-        int status = kg_prepared_new(a->host, a->fixture, *c, of->problem, pin, ret_prepared, &cause);
-        if (status != KG_EUNSUPPORTED) {
-            if (status)
-                *ret_error = cause;
-            return status;
-        }
-        kg_text_join(reasons, sizeof reasons, "; ", "%s: %.120s", (*c)->name, cause.text);
-    }
-    return kg_fail(ret_error, KG_EUNSUPPORTED, "no candidate runs here: %s", reasons);
-}
+#include "worker/twin.h"
 
 /* `only`: of the candidates of `auto`, the one to take; "" : any. */
+const kg_backend *kg_arms_choice(const struct kg_case *of, const char *only)
+{
+    for (const kg_backend *const *c = of->backend->candidates; c && *c && *only; c++)
+        if (!strcmp(only, (*c)->name))
+            return *c;
+    return of->backend;
+}
+
 static int prepare(struct kg_arms *a, int arm, const struct kg_case *of, const char *only, const char *pin,
                    kg_error *ret_error)
 {
-    if (of->backend->candidates)
-        return prepare_any(a, of, only, pin, &a->prepared[arm], ret_error);
-    return kg_prepared_new(a->host, a->fixture, of->backend, of->problem, pin, &a->prepared[arm], ret_error);
+    return kg_prepared_new(a->host, a->fixture, kg_arms_choice(of, only), of->problem, pin, &a->prepared[arm],
+                           ret_error);
 }
 
 int kg_arms_case(struct kg_arms *a, kg_error *ret_error)
 {
-    int status = a->baseline ? kg_fixture_admits(a->fixture, &a->one->candidate, ret_error) : KG_OK;
-    return status ? status : prepare(a, KG_ARM_CASE, &a->one->candidate, a->one->backend, a->one->pin, ret_error);
+    const struct kg_job_case *one = a->one;
+    if (!a->twin)
+        return prepare(a, KG_ARM_CASE, &one->of, one->backend, one->pin, ret_error);
+    return kg_twin_prepare(a->twin, KG_ARM_CASE, one, one->backend, one->pin, a->host, a->fixture,
+                           &a->prepared[KG_ARM_CASE], ret_error);
 }
 
 int kg_arms_baseline(struct kg_arms *a, kg_error *ret_error)
@@ -49,7 +39,10 @@ int kg_arms_baseline(struct kg_arms *a, kg_error *ret_error)
 int kg_arms_planted(struct kg_arms *a, kg_error *ret_error)
 {
     const struct kg_prepared *its = &a->prepared[KG_ARM_CASE];
-    return prepare(a, KG_ARM_PLANTED, &a->one->candidate, its->backend->name, its->identity.pin, ret_error);
+    if (!a->twin)
+        return prepare(a, KG_ARM_PLANTED, &a->one->of, its->backend->name, its->identity.pin, ret_error);
+    return kg_twin_prepare(a->twin, KG_ARM_PLANTED, a->one, its->backend->name, its->identity.pin, a->host, a->fixture,
+                           &a->prepared[KG_ARM_PLANTED], ret_error);
 }
 
 int kg_arms_anchor(struct kg_arms *a, kg_error *ret_error)
@@ -82,10 +75,9 @@ int kg_arms_make_rings(struct kg_arms *a, const struct kg_policy *policy, uint64
 {
     struct kg_prepared *prepared[KG_ARMS];
     kg_arms_prepared(a, prepared);
-    const struct kg_ring_plan plan = { .cold = policy->l2 == KG_L2_COLD,
-                                       .sets = policy->sets,
-                                       .shared = 1u << KG_ARM_BASELINE | 1u << KG_ARM_PLANTED,
-                                       .seed = seed };
+    const struct kg_ring_plan plan = {
+        .cold = policy->l2 == KG_L2_COLD, .sets = policy->sets, .shared = 1u << KG_ARM_PLANTED, .seed = seed
+    };
     return kg_prepared_make_rings(prepared, KG_ARMS, a->fixture, &plan, ret_error);
 }
 
@@ -112,7 +104,7 @@ int kg_arms_identity(struct kg_arms *a, int arm, char *ret_text, size_t size, kg
         snprintf(ret_text, size, "%s", prepared->identity.text);
         return KG_OK;
     }
-    struct kg_loaded module = a->baseline ? *a->baseline : *a->module;
+    struct kg_loaded module = *a->module;
     if (arm == KG_ARM_ANCHOR)
         module.links[0] = '\0';
     status = kg_identity_of(context, &module, prepared, &launch, text, sizeof text, ret_error);

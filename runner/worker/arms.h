@@ -6,13 +6,19 @@
 #include "measure/block.h"
 #include "plan/module.h"
 
+struct kg_twin;
+
 struct kg_arms {
     struct kg_host_state *host;
-    struct kg_fixture *fixture; /* of the case, where the job has a baseline the baseline's */
+    struct kg_fixture *fixture;
     const struct kg_job_case *one;
-    struct kg_loaded *module, *baseline;  /* baseline NULL: none, or it has no such case */
+    struct kg_loaded *module;             /* under --against the baseline, whose inputs and gates hold */
+    struct kg_twin *twin;                 /* of which the case is then; NULL: of the module */
     struct kg_prepared prepared[KG_ARMS]; /* without a backend: takes no part */
 };
+
+/* Of a backend with candidates the one of this name; "" : the backend itself, which takes the first that runs. */
+const kg_backend *kg_arms_choice(const struct kg_case *of, const char *only);
 
 /* Each prepares one backend. KG_EUNSUPPORTED and why: it cannot run here. */
 int kg_arms_case(struct kg_arms *arms, kg_error *ret_error);
@@ -24,8 +30,8 @@ int kg_arms_anchor(struct kg_arms *arms, kg_error *ret_error);
 void kg_arms_drop(struct kg_arms *arms, int arm);
 void kg_arms_done(struct kg_arms *arms);
 
-/* Buffers of their own for the case and the anchor. Baseline and planted case are measured on the case's sets, so that
- * where these lie makes no difference between them. */
+/* Buffers of their own for all but the planted case, which is measured on the case's sets, so that where these lie
+ * makes no difference between the two. */
 int kg_arms_make_rings(struct kg_arms *arms, const struct kg_policy *policy, uint64_t seed, kg_error *ret_error);
 
 /* Launches an arm once, and waits for it. */

@@ -8,11 +8,13 @@
 #include "base/random.h"
 #include "measure/fixture_strength.h"
 #include "measure/known.h"
+#include "measure/renewed.h"
 #include "measure/repeat.h"
 #include "measure/staged.h"
 #include "measure/timed_output.h"
 #include "worker/identity.h"
 #include "worker/phase.h"
+#include "worker/twin.h"
 #include "worker/two_builds.h"
 #include "worker/wire.h"
 
@@ -56,11 +58,8 @@ static const void *arithmetic_of(const struct kg_job_case *one, const char *runn
 static int prepare(struct kg_worker *w, struct kg_arms *arms, const struct kg_job_case *one, kg_error *ret_error)
 {
     int status = kg_note_refusal(w, KG_REFUSED_BY_FIXTURE, use_fixture(w, &w->fixture, &one->of, ret_error));
-    *arms = (struct kg_arms){ .host = &w->host,
-                              .fixture = &w->fixture,
-                              .one = one,
-                              .module = &w->module,
-                              .baseline = w->baseline.root && !one->is_new ? &w->baseline : NULL };
+    *arms =
+        (struct kg_arms){ .host = &w->host, .fixture = &w->fixture, .one = one, .module = &w->module, .twin = w->twin };
     if (!status)
         status = kg_prepare_both(w, arms, ret_error);
     if (!status)
@@ -80,7 +79,9 @@ static void tell_ready(struct kg_worker *w, const struct kg_arms *arms)
     r->prepare_ms = prepared->prepare_ms;
     r->n_compiled = prepared->identity.n_compiled;
     memcpy(r->compiled, prepared->identity.compiled, sizeof r->compiled);
-    if (prepared->knobs)
+    if (w->twin)
+        snprintf(r->knobs, sizeof r->knobs, "%s", kg_twin_knobs(prepared));
+    else if (prepared->knobs)
         kg_knobs_format(prepared->backend, prepared->knobs, r->knobs, sizeof r->knobs);
     kg_wire_ready(w->out, arms->one->index, r);
 }
@@ -89,8 +90,10 @@ static void tell_ready(struct kg_worker *w, const struct kg_arms *arms)
 static int inspect(struct kg_worker *w, struct kg_arms *arms, kg_error *ret_error)
 {
     struct kg_result *r = &w->ready;
-    return kg_identity_of(w->context, &w->module, &arms->prepared[KG_ARM_CASE], &r->launch, r->identity,
-                          sizeof r->identity, ret_error);
+    struct kg_prepared *its = &arms->prepared[KG_ARM_CASE];
+    if (w->twin)
+        return kg_twin_identity(its, &r->launch, r->identity, sizeof r->identity, ret_error);
+    return kg_identity_of(w->context, &w->module, its, &r->launch, r->identity, sizeof r->identity, ret_error);
 }
 
 /* ---- correctness ---- */
@@ -120,7 +123,7 @@ static int compute_reference(struct kg_worker *w, const struct kg_job_case *one,
 {
     kg_phase_begin(w, one, KG_REFERENCE);
     int status = kg_note_refusal(w, KG_REFUSED_BY_FIXTURE, kg_fixture_reference(fixture, ret_error));
-    if (status && status != KG_EUNSUPPORTED && w->baseline.root && !one->is_new)
+    if (status && status != KG_EUNSUPPORTED && w->twin)
         return kg_blame_baseline(w, status, ret_error);
     kg_phase_begin(w, one, next);
     return status;
@@ -130,7 +133,7 @@ static int compute_reference(struct kg_worker *w, const struct kg_job_case *one,
  * that both builds have are the baseline's, which no change of the candidate's table can mend. */
 static int tell_strength(struct kg_worker *w, const struct kg_job_case *one, kg_error *ret_error)
 {
-    if (w->job->round || (w->baseline.root && !one->is_new) || (one->of.regime && !one->strength_only))
+    if (w->job->round || w->twin || (one->of.regime && !one->strength_only))
         return KG_OK;
     int status = kg_fixture_strength(&w->fixture, ret_error);
     if (!status)
@@ -194,6 +197,43 @@ static int repeat(struct kg_worker *w, const struct kg_job_case *one, struct kg_
     return KG_OK;
 }
 
+/* ---- other inputs ---- */
+
+/* w->other: the case on inputs of another seed, with its reference. */
+static int use_other(struct kg_worker *w, const struct kg_job_case *one, enum kg_phase next, kg_error *ret_error)
+{
+    struct kg_case of_other = one->of;
+    of_other.seed = kg_mix64(one->of.seed + 1);
+    int status = use_fixture(w, &w->other, &of_other, ret_error);
+    if (status)
+        return status;
+    kg_fixture_set_arithmetic(&w->other, w->fixture.arithmetic);
+    return compute_reference(w, one, &w->other, next, ret_error);
+}
+
+/* What is not timed is called no second time otherwise. Of a right output on normal inputs, once a run. */
+static int call_again(struct kg_worker *w, const struct kg_job_case *one, struct kg_prepared *prepared,
+                      kg_error *ret_error)
+{
+    if (one->of.policy.timed || one->of.regime || !one->check || w->job->round ||
+        kg_buffers_bytes(&w->fixture.buffers) > KG_RENEWED_BYTES)
+        return KG_OK;
+    int status = use_other(w, one, KG_CORRECTNESS, ret_error);
+    return status ? status : kg_renewed_check(prepared, &w->fixture, &w->other, ret_error);
+}
+
+static int check_all(struct kg_worker *w, const struct kg_job_case *one, struct kg_prepared *prepared, bool *ret_right,
+                     uint64_t *ret_digest, kg_error *ret_error)
+{
+    kg_phase_begin(w, one, KG_CORRECTNESS);
+    int status = check(w, one, prepared, ret_right, ret_digest, ret_error);
+    if (!status && *ret_right && one->check && w->job->repeat)
+        status = repeat(w, one, prepared, *ret_digest, ret_right, ret_error);
+    if (!status && *ret_right)
+        status = call_again(w, one, prepared, ret_error);
+    return status;
+}
+
 /* ---- timing ---- */
 
 /* An anchor that cannot run here is left out, and the log says so. */
@@ -236,14 +276,8 @@ static int measure(struct kg_worker *w, struct kg_arms *arms, uint64_t digest, s
 {
     const struct kg_job_case *one = arms->one;
     struct kg_prepared *prepared[KG_ARMS];
-    struct kg_case of_other = one->of;
-    of_other.seed = kg_mix64(one->of.seed + 1);
     const bool other = w->job->round == 1;
-    int status = other ? use_fixture(w, &w->other, &of_other, ret_error) : KG_OK;
-    if (!status && other) {
-        kg_fixture_set_arithmetic(&w->other, w->fixture.arithmetic);
-        status = compute_reference(w, one, &w->other, KG_TIMING, ret_error);
-    }
+    int status = other ? use_other(w, one, KG_TIMING, ret_error) : KG_OK;
     if (status)
         return status;
     kg_arms_prepared(arms, prepared);
@@ -253,8 +287,6 @@ static int measure(struct kg_worker *w, struct kg_arms *arms, uint64_t digest, s
     const struct kg_interlude interlude = { kg_timed_output_check, &output };
     status = kg_measure_block(w->context, prepared, one->planted_pct, &one->of.policy, kg_seed_of(w, one), &interlude,
                               ret_block, ret_error);
-    if (output.unclear)
-        return kg_blame(w, "one of the two builds", status, ret_error);
     return output.baseline_wrong || kg_failed_by_baseline(arms) ? kg_blame_baseline(w, status, ret_error) : status;
 }
 
@@ -287,7 +319,7 @@ static int time_case(struct kg_worker *w, struct kg_arms *arms, uint64_t digest,
 /* Cleaning up in one may hang. */
 static void leave_lost_context(struct kg_worker *w, const struct kg_job_case *one, int status)
 {
-    if (status != KG_EDEVICE || w->context->device.kind != KG_CUDA)
+    if (!kg_twin_death(w->twin) && (status != KG_EDEVICE || w->context->device.kind != KG_CUDA))
         return;
     kg_phase_end(w, one);
     _exit(0);
@@ -301,6 +333,16 @@ static void release(struct kg_worker *w, struct kg_arms *arms)
     kg_arms_drop(arms, KG_ARM_BASELINE);
     kg_phase_begin(w, arms->one, KG_RELEASE);
     kg_arms_done(arms);
+}
+
+bool kg_tell_death(struct kg_worker *w, const struct kg_job_case *one)
+{
+    char text[300];
+    if (!kg_twin_death(w->twin))
+        return false;
+    snprintf(text, sizeof text, "%s during %s", kg_twin_death(w->twin), kg_phase_name(w->said));
+    kg_wire_note(w->out, KG_MESSAGE_BROKEN, one->index, text);
+    return true;
 }
 
 /* No kernel runs but the reference. */
@@ -337,12 +379,8 @@ static void judge_kernel(struct kg_worker *w, const struct kg_job_case *one)
         tell_ready(w, &arms);
         status = kg_launch_both(w, &arms, &error);
     }
-    if (!status) {
-        kg_phase_begin(w, one, KG_CORRECTNESS);
-        status = check(w, one, &arms.prepared[KG_ARM_CASE], &right, &digest, &error);
-    }
-    if (!status && right && one->check && w->job->repeat)
-        status = repeat(w, one, &arms.prepared[KG_ARM_CASE], digest, &right, &error);
+    if (!status)
+        status = check_all(w, one, &arms.prepared[KG_ARM_CASE], &right, &digest, &error);
     if (!status && right && !one->time) {
         status = kg_check_baseline(w, &arms, &error);
         if (!status)
@@ -352,12 +390,14 @@ static void judge_kernel(struct kg_worker *w, const struct kg_job_case *one)
     }
     if (!status && one->time && right)
         status = time_case(w, &arms, digest, &error);
-    if (status) {
+    if (!kg_tell_death(w, one) && status) {
         status = kg_find_fault(w, &arms, status, &type, &error);
         kg_wire_note(w->out, type, one->index, error.text);
     }
     leave_lost_context(w, one, status);
     release(w, &arms);
+    if (kg_tell_death(w, one))
+        leave_lost_context(w, one, status);
     if (status == KG_EDEVICE) { /* what it wrote where it should not must not be blamed on the next */
         kg_fixture_done(&w->fixture);
         kg_fixture_done(&w->other);

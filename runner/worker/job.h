@@ -6,10 +6,9 @@
 #include "plan/module_file.h"
 
 struct kg_job_case {
-    size_t index;             /* into the run's results */
-    struct kg_case of;        /* of the baseline where there is one: its inputs, reference and gates hold */
-    struct kg_case candidate; /* what is launched; `of` itself without a baseline */
-    bool check; /* compare with the reference; otherwise the output must have `digest`, or be compared again */
+    size_t index;      /* into the run's results */
+    struct kg_case of; /* of the baseline where there is one: its inputs, reference and gates hold */
+    bool check;        /* compare with the reference; otherwise the output must have `digest`, or be compared again */
     bool time;
     bool alone;          /* too large for another worker on the device meanwhile */
     bool check_baseline; /* untimed: the baseline is launched beside it all the same, and must be right */
@@ -17,7 +16,7 @@ struct kg_job_case {
     uint64_t digest;
     char backend[64]; /* resolved by an earlier worker; "" : the case's own, or resolve */
     char pin[480], anchor_pin[480], baseline_pin[480];
-    bool is_new; /* the baseline has no such case: `of` is the module's own, and nothing is beside it */
+    bool is_new; /* the baseline has no such case: `of` is the module's own, and in a job of such cases */
     /* selfcheck: over 0, a fourth arm beside case, baseline and anchor in the same block: the case once more, every
      * window of it made longer by this (a calibrated spin). The case's own arm stays as it is. */
     double planted_pct;
@@ -28,14 +27,15 @@ struct kg_job_case {
 struct kg_job {
     char token[KG_TOKEN_SIZE]; /* before each message of the worker: random, a worker each; "": none */
     char module[4096];
-    char baseline[4096]; /* --against: the module that is judged against; "" : none */
+    char baseline[4096]; /* --against: the module that is judged against; "" : none, as for cases that it lacks */
     char module_stamp[KG_STAMP_SIZE], baseline_stamp[KG_STAMP_SIZE]; /* what these files must be; "" : anything */
-    bool anchors;        /* the anchor runs beside a case; never under --against, always in selfcheck */
+    bool anchors; /* the anchor runs beside a case; never under --against, always in selfcheck */
     enum kg_device_kind kind;
     int device;
     int round; /* 0: correctness */
     uint64_t order_seed;
-    int repeat; /* --repeat: further launches of each case that is checked */
+    int repeat;       /* --repeat: further launches of each case that is checked */
+    double timeout_s; /* --case-timeout: a worker that says nothing for longer is killed; 0: none is */
     const char *const *library_paths, *const *knobs;
     size_t n_library_paths, n_knobs;
     char cache[4096];

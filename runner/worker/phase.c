@@ -73,6 +73,7 @@ void kg_phase_begin(struct kg_worker *w, const struct kg_job_case *one, enum kg_
     const bool whole = phase == KG_PREPARE || phase == KG_CORRECTNESS || phase == KG_TIMING || after;
     end_told(w);
     w->running = after ? NULL : one;
+    w->said = phase;
     kg_wire_begin(w->out, one->index, phase);
     change(&w->part, whole ? KG_NOT_RUN : phase, &one->of);
     if (whole)

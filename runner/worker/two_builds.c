@@ -1,5 +1,5 @@
-/* two_builds.c -- a case beside another build of it in one process: who is prepared and launched first, and whose fault
- * it is when something goes wrong. Without a baseline the case is alone, and at fault. */
+/* two_builds.c -- a case of the other build beside the baseline's own: what is asked of both, and whose a failure is.
+ * Without the other build the case is alone. */
 #include "worker/two_builds.h"
 
 #include <string.h>
@@ -14,18 +14,12 @@ static void say_whose(const char *whose, kg_error *error)
     snprintf(error->text, sizeof error->text, "%s: %.*s", whose, (int)sizeof error->text - 60, cause.text);
 }
 
-/* Nothing is judged where the fault is not, or may not be, the candidate's; the reason says whose it is. */
-int kg_blame(struct kg_worker *w, const char *whose, int status, kg_error *error)
+int kg_blame_baseline(struct kg_worker *w, int status, kg_error *error)
 {
     w->ready.baseline_broken = status != KG_OK;
     if (status)
-        say_whose(whose, error);
+        say_whose("the baseline", error);
     return status;
-}
-
-int kg_blame_baseline(struct kg_worker *w, int status, kg_error *error)
-{
-    return kg_blame(w, "the baseline", status, error);
 }
 
 bool kg_failed_by_baseline(const struct kg_arms *arms)
@@ -38,13 +32,6 @@ int kg_note_refusal(struct kg_worker *w, enum kg_refusal by, int status)
     if (status == KG_EUNSUPPORTED)
         w->refusal = by;
     return status;
-}
-
-/* Before a block a coin decides which build is prepared and launched first: what it allocates and loads lies earlier.
- */
-static bool baseline_first(const struct kg_worker *w, const struct kg_job_case *one)
-{
-    return kg_mix64(kg_seed_of(w, one)) & 1;
 }
 
 /* It may run on the buffers. */
@@ -72,18 +59,12 @@ static int call_new(struct kg_worker *w, struct kg_arms *arms, kg_error *error)
 int kg_prepare_both(struct kg_worker *w, struct kg_arms *arms, kg_error *ret_error)
 {
     const struct kg_job_case *one = arms->one;
-    int status = KG_OK;
-    const int builds = arms->baseline && (one->time || one->check_baseline) ? 2 : 1;
-    for (int i = 0; i < builds && !status; i++) {
-        if (builds == 2 && (i == 0) == baseline_first(w, one)) {
-            status = prepare_baseline(w, arms, ret_error);
-            status = status == KG_EUNSUPPORTED ? call_new(w, arms, ret_error) : status;
-        } else {
-            kg_phase_begin(w, one, KG_PREPARE);
-            status = kg_note_refusal(w, KG_REFUSED_BY_BUILD, kg_arms_case(arms, ret_error));
-        }
-    }
-    return status;
+    kg_phase_begin(w, one, KG_PREPARE);
+    int status = kg_note_refusal(w, KG_REFUSED_BY_BUILD, kg_arms_case(arms, ret_error));
+    if (status || !arms->twin || !(one->time || one->check_baseline))
+        return status;
+    status = prepare_baseline(w, arms, ret_error);
+    return status == KG_EUNSUPPORTED ? call_new(w, arms, ret_error) : status;
 }
 
 /* What it overwrote shows at once, and whose launch it was. */
@@ -104,21 +85,14 @@ static int launch_baseline(struct kg_worker *w, struct kg_arms *arms, kg_error *
     return status == KG_EUNSUPPORTED ? status : kg_blame_baseline(w, status, ret_error);
 }
 
-/* Where code lies changes the time of a small kernel, and a first launch loads it: those of two builds follow one
- * another with nothing loaded between them. */
 int kg_launch_both(struct kg_worker *w, struct kg_arms *arms, kg_error *ret_error)
 {
-    const bool swapped = baseline_first(w, arms->one);
-    int status = KG_OK;
-    for (int i = 0; i < 2 && !status && arms->prepared[KG_ARM_BASELINE].backend; i++) {
-        if ((i == 0) != swapped) {
-            status = kg_note_refusal(w, KG_REFUSED_BY_BUILD, launch_arm(w, arms, KG_ARM_CASE, ret_error));
-            continue;
-        }
+    if (!arms->prepared[KG_ARM_BASELINE].backend)
+        return KG_OK;
+    int status = kg_note_refusal(w, KG_REFUSED_BY_BUILD, launch_arm(w, arms, KG_ARM_CASE, ret_error));
+    if (!status)
         status = launch_baseline(w, arms, ret_error);
-        status = status == KG_EUNSUPPORTED ? call_new(w, arms, ret_error) : status;
-    }
-    return status;
+    return status == KG_EUNSUPPORTED && w->refusal == KG_REFUSED_BY_NOBODY ? call_new(w, arms, ret_error) : status;
 }
 
 int kg_check_baseline(struct kg_worker *w, struct kg_arms *arms, kg_error *ret_error)
@@ -142,7 +116,7 @@ int kg_check_baseline(struct kg_worker *w, struct kg_arms *arms, kg_error *ret_e
 int kg_identify_baseline(struct kg_worker *w, struct kg_arms *arms, kg_error *ret_error)
 {
     struct kg_result *r = &w->ready;
-    if (!arms->baseline)
+    if (!arms->twin)
         return KG_OK;
     kg_phase_begin(w, arms->one, KG_BASELINE_LAUNCH);
     int status = kg_arms_identity(arms, KG_ARM_BASELINE, r->baseline_identity, sizeof r->baseline_identity, ret_error);
@@ -170,7 +144,7 @@ int kg_find_fault(struct kg_worker *w, struct kg_arms *arms, int status, enum kg
         return status;
     }
     *ret_type = KG_MESSAGE_SKIP;
-    if (w->refusal == KG_REFUSED_BY_FIXTURE || !arms->baseline)
+    if (w->refusal == KG_REFUSED_BY_FIXTURE || !arms->twin)
         return status;
     const int its_status = run_baseline(w, arms, &its);
     if (its_status == KG_EUNSUPPORTED)

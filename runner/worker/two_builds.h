@@ -6,13 +6,12 @@
 #include "worker/case_run.h"
 #include "worker/wire.h"
 
-/* Nothing is judged where the fault is not, or may not be, the candidate's; the reason says whose it is. */
-int kg_blame(struct kg_worker *worker, const char *whose, int status, kg_error *error);
+/* Nothing is judged where the fault is not the candidate's; the reason says so. */
 int kg_blame_baseline(struct kg_worker *worker, int status, kg_error *error);
 bool kg_failed_by_baseline(const struct kg_arms *arms);
 int kg_note_refusal(struct kg_worker *worker, enum kg_refusal by, int status);
 
-/* The case, and where it is timed or the job asks for it its baseline; which of them first, a coin decides. */
+/* The case, and where it is timed or the job asks for it its baseline. */
 int kg_prepare_both(struct kg_worker *worker, struct kg_arms *arms, kg_error *ret_error);
 int kg_launch_both(struct kg_worker *worker, struct kg_arms *arms, kg_error *ret_error);
 /* After the case was right: is the baseline, where nothing will be timed that would tell? */

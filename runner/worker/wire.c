@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/record.h"
 
 static const char *const type_names[] = { "devices", "begin", "ready", "strength", "comparison",
@@ -187,12 +188,20 @@ static cJSON *message(enum kg_message_type type, size_t index)
     return root;
 }
 
+static double said_s;
+
+double kg_wire_said_s(void)
+{
+    return said_s;
+}
+
 static void send(FILE *out, cJSON *root)
 {
     char *text = cJSON_PrintUnformatted(root);
     if (text)
         fprintf(out, "%s%s\n", token_here, text);
     fflush(out);
+    said_s = kg_now_s();
     free(text);
     cJSON_Delete(root);
 }

@@ -39,6 +39,8 @@ void kg_wire_bye(FILE *out);
 /* Messages begin with the job's token from now on. */
 void kg_wire_sign(const char *token);
 
+double kg_wire_said_s(void); /* when the last message was written (kg_now_s) */
+
 /* ---- parent's side ---- */
 
 struct kg_message {
@@ -59,16 +61,15 @@ int kg_wire_read_devices(const char *line, size_t length, kg_device *ret_devices
 /* ---- the job ---- */
 int kg_wire_write_job(int file, const struct kg_job *job, kg_error *ret_error);
 
-/* Reads to the end of the stream and resolves names in `module`, and in `baseline` (NULL: none), once the caller has
- * loaded them: two steps, since the paths are in the job. */
+/* Reads to the end of the stream, and resolves names in `module` once the caller has loaded it: two steps, since the
+ * path is in the job. */
 struct kg_wire_job {
     cJSON *root;
     struct kg_job job;
     const char **lists[2];
 };
 int kg_wire_read_job(FILE *in, struct kg_wire_job *ret_job, kg_error *ret_error);
-int kg_wire_resolve_job(struct kg_wire_job *job, const struct kg_module *module, const struct kg_module *baseline,
-                        kg_error *ret_error);
+int kg_wire_resolve_job(struct kg_wire_job *job, const struct kg_module *module, kg_error *ret_error);
 void kg_wire_job_done(struct kg_wire_job *job);
 
 #endif

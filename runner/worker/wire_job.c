@@ -10,6 +10,8 @@
 #include "plan/regime.h"
 #include "worker/wire.h"
 
+enum { GATES = sizeof(kg_gates) / sizeof(double) };
+
 static void add_list(cJSON *root, const char *name, const char *const *items, size_t count)
 {
     cJSON *list = cJSON_AddArrayToObject(root, name);
@@ -17,10 +19,11 @@ static void add_list(cJSON *root, const char *name, const char *const *items, si
         cJSON_AddItemToArray(list, cJSON_CreateString(items[i]));
 }
 
-/* Of the policy, what a worker measures by. */
+/* Of the policy, what a worker asks. */
 static cJSON *policy_to_json(const struct kg_policy *policy)
 {
     cJSON *o = cJSON_CreateObject();
+    cJSON_AddBoolToObject(o, "timed", policy->timed);
     cJSON_AddNumberToObject(o, "timer", policy->timer);
     cJSON_AddNumberToObject(o, "l2", policy->l2);
     cJSON_AddNumberToObject(o, "warmup", policy->warmup);
@@ -54,6 +57,8 @@ static cJSON *case_to_json(const struct kg_job_case *one)
     cJSON_AddStringToObject(o, "anchor_pin", one->anchor_pin);
     cJSON_AddStringToObject(o, "baseline_pin", one->baseline_pin);
     cJSON_AddBoolToObject(o, "is_new", one->is_new);
+    if (one->is_new)
+        cJSON_AddItemToObject(o, "gates", cJSON_CreateDoubleArray((const double *)&one->of.suite->gates, GATES));
     cJSON_AddItemToObject(o, "policy", policy_to_json(&one->of.policy));
     kg_json_add_real(o, "planted_pct", one->planted_pct);
     return o;
@@ -75,6 +80,7 @@ static char *job_to_text(const struct kg_job *job)
     cJSON_AddNumberToObject(root, "round", job->round);
     cJSON_AddStringToObject(root, "order_seed", seed);
     cJSON_AddNumberToObject(root, "repeat", job->repeat);
+    kg_json_add_real(root, "timeout_s", job->timeout_s);
     cJSON_AddStringToObject(root, "cache", job->cache);
     add_list(root, "library_paths", job->library_paths, job->n_library_paths);
     add_list(root, "knobs", job->knobs, job->n_knobs);
@@ -170,6 +176,7 @@ int kg_wire_read_job(FILE *in, struct kg_wire_job *ret_job, kg_error *ret_error)
                              .device = (int)number_of(w.root, "device"),
                              .round = (int)number_of(w.root, "round"),
                              .repeat = (int)number_of(w.root, "repeat"),
+                             .timeout_s = number_of(w.root, "timeout_s"),
                              .order_seed = strtoull(text_of(w.root, "order_seed"), NULL, 10) };
     snprintf(w.job.token, sizeof w.job.token, "%s", text_of(w.root, "token"));
     snprintf(w.job.module, sizeof w.job.module, "%s", text_of(w.root, "module"));
@@ -210,7 +217,8 @@ static int resolve_problem(struct kg_case *of, const struct kg_case *last, const
 
 static struct kg_policy policy_of(const cJSON *o)
 {
-    return (struct kg_policy){ .timer = (enum kg_timer)number_of(o, "timer"),
+    return (struct kg_policy){ .timed = is_true(o, "timed"),
+                               .timer = (enum kg_timer)number_of(o, "timer"),
                                .l2 = (enum kg_l2)number_of(o, "l2"),
                                .warmup = (int)number_of(o, "warmup"),
                                .samples = (int)number_of(o, "samples"),
@@ -220,28 +228,46 @@ static struct kg_policy policy_of(const cJSON *o)
                                .threshold_pct = number_of(o, "threshold_pct") };
 }
 
-/* The case as one build has it. `last`: the case before it, of the same build; NULL: none. */
-static int resolve_in(const struct kg_module *module, const char *build, const cJSON *o, const struct kg_case *last,
-                      size_t ordinal, struct kg_case *ret_case, kg_error *ret_error)
+/* Of a case that the baseline lacks the gates are told: the baseline's, where it has the suite. */
+static int hold_to_gates(const cJSON *o, const struct kg_case *last, struct kg_case *of, kg_error *ret_error)
+{
+    const cJSON *told = cJSON_GetObjectItemCaseSensitive(o, "gates"), *item;
+    double gates[GATES] = { 0 };
+    int count = 0;
+    if (!told)
+        return KG_OK;
+    if (last && !strcmp(last->suite->name, of->suite->name)) {
+        of->suite = last->suite;
+        return KG_OK;
+    }
+    cJSON_ArrayForEach(item, told) if (count < GATES) gates[count++] = cJSON_GetNumberValue(item);
+    of->suite = kg_suite_with_gates(of->suite, (const kg_gates *)gates);
+    return of->suite ? KG_OK : kg_fail(ret_error, KG_ENOMEM, "out of memory for the job");
+}
+
+/* `last`: the case before it; NULL: none. */
+static int resolve_in(const struct kg_module *module, const cJSON *o, const struct kg_case *last, size_t ordinal,
+                      struct kg_case *ret_case, kg_error *ret_error)
 {
     struct kg_case of = { .seed = strtoull(text_of(o, "seed"), NULL, 10),
                           .suite = kg_module_suite(module, text_of(o, "suite")) };
     of.backend = of.suite ? kg_suite_backend(of.suite, text_of(o, "case_backend")) : NULL;
     if (!of.backend)
-        return kg_fail(ret_error, KG_EINVAL, "the job names a case that the %s does not have", build);
+        return kg_fail(ret_error, KG_EINVAL, "the job names a case that the module does not have");
     const char *regime = text_of(o, "regime");
     if (*regime && !(of.regime = kg_regime_find(of.suite->op, regime)))
-        return kg_fail(ret_error, KG_EINVAL, "the job names a regime that the %s does not have", build);
+        return kg_fail(ret_error, KG_EINVAL, "the job names a regime that the module does not have");
     of.kind = of.backend->device;
     of.policy = policy_of(cJSON_GetObjectItemCaseSensitive(o, "policy"));
-    int status = resolve_problem(&of, last, text_of(o, "shape"), ordinal, ret_error);
+    int status = hold_to_gates(o, last, &of, ret_error);
+    if (!status)
+        status = resolve_problem(&of, last, text_of(o, "shape"), ordinal, ret_error);
     if (!status)
         *ret_case = of;
     return status;
 }
 
-static int resolve_case(struct kg_job *job, const cJSON *o, const struct kg_module *module,
-                        const struct kg_module *baseline, kg_error *ret_error)
+static int resolve_case(struct kg_job *job, const cJSON *o, const struct kg_module *module, kg_error *ret_error)
 {
     const size_t n = job->n_cases;
     struct kg_job_case *one = &job->cases[n];
@@ -257,18 +283,12 @@ static int resolve_case(struct kg_job *job, const cJSON *o, const struct kg_modu
     snprintf(one->pin, sizeof one->pin, "%s", text_of(o, "pin"));
     snprintf(one->anchor_pin, sizeof one->anchor_pin, "%s", text_of(o, "anchor_pin"));
     snprintf(one->baseline_pin, sizeof one->baseline_pin, "%s", text_of(o, "baseline_pin"));
-    int status = resolve_in(module, "module", o, n ? &one[-1].candidate : NULL, n, &one->candidate, ret_error);
-    if (status)
-        return status;
-    job->n_cases++; /* its problem is to be freed from here on */
-    one->of = one->candidate;
-    if (baseline && !one->is_new)
-        status = resolve_in(baseline, "baseline", o, n ? &one[-1].of : NULL, n, &one->of, ret_error);
+    int status = resolve_in(module, o, n ? &one[-1].of : NULL, n, &one->of, ret_error);
+    job->n_cases += !status; /* its problem is to be freed from here on */
     return status;
 }
 
-int kg_wire_resolve_job(struct kg_wire_job *w, const struct kg_module *module, const struct kg_module *baseline,
-                        kg_error *ret_error)
+int kg_wire_resolve_job(struct kg_wire_job *w, const struct kg_module *module, kg_error *ret_error)
 {
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(w->root, "cases"), *item;
     w->job.cases = calloc((size_t)cJSON_GetArraySize(list) + 1, sizeof *w->job.cases);
@@ -276,7 +296,7 @@ int kg_wire_resolve_job(struct kg_wire_job *w, const struct kg_module *module, c
         return kg_fail(ret_error, KG_ENOMEM, "out of memory for the job");
     cJSON_ArrayForEach(item, list)
     {
-        int status = resolve_case(&w->job, item, module, baseline, ret_error);
+        int status = resolve_case(&w->job, item, module, ret_error);
         if (status)
             return status;
     }
@@ -287,10 +307,8 @@ void kg_wire_job_done(struct kg_wire_job *w)
 {
     for (size_t i = 0; i < w->job.n_cases; i++) {
         const struct kg_job_case *one = &w->job.cases[i], *last = i ? one - 1 : NULL;
-        if (one->of.problem != one->candidate.problem && (!last || one->of.problem != last->of.problem))
+        if (!last || one->of.problem != last->of.problem)
             free((void *)one->of.problem);
-        if (!last || one->candidate.problem != last->candidate.problem)
-            free((void *)one->candidate.problem);
     }
     free(w->job.cases);
     free(w->lists[0]);

@@ -11,6 +11,7 @@
 
 #include "worker/case_run.h"
 #include "worker/phase.h"
+#include "worker/twin.h"
 #include "worker/wire.h"
 
 /* What the parent read the tables of, and nothing that stands there since. */
@@ -22,26 +23,36 @@ static int open_module(const char *path, const char *stamp, struct kg_loaded *re
     return status;
 }
 
-static int open_all(struct kg_worker *w, struct kg_wire_job *wire, kg_error *ret_error)
+int kg_worker_open(struct kg_worker *w, struct kg_wire_job *wire, kg_error *ret_error)
 {
     FILE *in = fdopen(KG_WORKER_JOB, "r");
     if (!in)
         return kg_fail(ret_error, KG_EIO, "kgate worker is started by kgate run");
     int status = kg_wire_read_job(in, wire, ret_error);
     fclose(in);
+    if (status)
+        return status;
+    const struct kg_job *job = w->job = &wire->job;
+    const bool against = *job->baseline;
+    status = open_module(against ? job->baseline : job->module, against ? job->baseline_stamp : job->module_stamp,
+                         &w->module, ret_error);
     if (!status)
-        kg_wire_sign(wire->job.token);
+        status = kg_wire_resolve_job(wire, w->module.root, ret_error);
     if (!status)
-        status = open_module(wire->job.module, wire->job.module_stamp, &w->module, ret_error);
-    if (!status && *wire->job.baseline)
-        status = open_module(wire->job.baseline, wire->job.baseline_stamp, &w->baseline, ret_error);
-    if (!status && w->baseline.root)
-        status = kg_module_hold_to(w->baseline.root, &w->module.root, ret_error);
-    if (!status)
-        status = kg_wire_resolve_job(wire, w->module.root, w->baseline.root, ret_error);
-    if (!status)
-        status = kg_device_open(wire->job.kind, wire->job.device, &w->context, ret_error);
+        status = kg_device_open(job->kind, job->device, &w->context, ret_error);
+    kg_host_init(&w->host);
+    w->host.library_paths = job->library_paths;
+    w->host.n_library_paths = job->n_library_paths;
+    w->host.knobs = job->knobs;
+    w->host.n_knobs = job->n_knobs;
+    w->host.cache = job->cache;
     return status;
+}
+
+static void close_twin(struct kg_worker *w, const struct kg_job_case *one)
+{
+    kg_twin_close(w->twin);
+    kg_tell_death(w, one);
 }
 
 static void run_cases(struct kg_worker *w)
@@ -54,6 +65,8 @@ static void run_cases(struct kg_worker *w)
             kg_fixture_done(&w->fixture);
             kg_fixture_done(&w->other);
             kg_host_done(&w->host);
+            if (w->twin)
+                close_twin(w, one);
         }
         kg_phase_end(w, one);
     }
@@ -68,17 +81,15 @@ int kg_worker_run(void)
     fcntl(KG_WORKER_MESSAGES, F_SETFD, FD_CLOEXEC);
     signal(SIGINT, SIG_IGN); /* the parent decides when a run ends; signals often go to both */
     signal(SIGTERM, SIG_IGN);
-    if (!w.out || open_all(&w, &wire, &error)) {
+    int status = w.out ? kg_worker_open(&w, &wire, &error) : KG_EIO;
+    if (!status)
+        kg_wire_sign(wire.job.token);
+    if (!status && *wire.job.baseline)
+        status = kg_twin_start(wire.root, &wire.job, w.context, &w.twin, &error);
+    if (status) {
         fprintf(stderr, "kgate worker: %s\n", w.out ? error.text : "no pipe to write to");
         return 2;
     }
-    w.job = &wire.job;
-    kg_host_init(&w.host);
-    w.host.library_paths = wire.job.library_paths;
-    w.host.n_library_paths = wire.job.n_library_paths;
-    w.host.knobs = wire.job.knobs;
-    w.host.n_knobs = wire.job.n_knobs;
-    w.host.cache = wire.job.cache;
     w.host.part = kg_phase_part;
     w.host.argument = &w;
     run_cases(&w);

@@ -38,7 +38,7 @@ expect 'a copy: status' "$status" 0
 
 # ---- slower, whatever the change says of time ----
 
-for name in slower lenient untimed; do
+for name in slower lenient untimed meddler; do
     pull $name pull/plain
     expect "$name: status" "$status" 3
     said "$name" $plain SLOW "code differs from the baseline's"

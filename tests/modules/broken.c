@@ -96,6 +96,30 @@ static void remember(const float *x, float *y, int64_t n)
         memcpy(kept, y, (size_t)n * sizeof *kept);
 }
 
+/* Right on any inputs, and quick on those that it had once: a table of inputs and outputs, by a few of the elements. */
+static void look_up(const float *x, float *y, int64_t n)
+{
+    static struct {
+        float key[8], *y;
+    } known[256];
+    static int count;
+    float key[8];
+    for (int i = 0; i < 8; i++)
+        key[i] = x[i * (n - 1) / 7];
+    int at = 0;
+    while (at < count && memcmp(known[at].key, key, sizeof key) != 0)
+        at++;
+    if (at < count) {
+        memcpy(y, known[at].y, (size_t)n * sizeof *y);
+        return;
+    }
+    compute(x, y, n);
+    if (count < 256 && (known[count].y = malloc((size_t)n * sizeof *y))) {
+        memcpy(known[count].key, key, sizeof key);
+        memcpy(known[count++].y, y, (size_t)n * sizeof *y);
+    }
+}
+
 static int launch(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error)
 {
     static int calls_of_first_only;
@@ -109,6 +133,10 @@ static int launch(const kg_backend *self, void *state, const kg_tensor *tensors,
         return KG_OK;
     if (flaw == FLAW_REMEMBERS) {
         remember(x, y, n);
+        return KG_OK;
+    }
+    if (flaw == FLAW_KNOWS) {
+        look_up(x, y, n);
         return KG_OK;
     }
     if (flaw == FLAW_LEAVES && !isnan(y[0])) /* what poison is; another value counts as an output */
@@ -137,7 +165,8 @@ static const kg_field speed_fields[] = {
     { "extra_pct", offsetof(struct speed_knobs, extra_pct), KG_REAL, .max = 1000, .help = "more work, in per cent" },
 };
 
-static int launch_speed(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error)
+static int launch_speed(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream,
+                        kg_error *ret_error)
 {
     const struct speed_knobs *knobs = ((const kg_call *)state)->knobs;
     const float *x = tensors[SERIES_X].data;
@@ -168,9 +197,12 @@ static int supports(const kg_backend *self, const kg_device *device, const void 
     return KG_OK;
 }
 
-#define BACKEND(id, its_flaw)                                                                                        \
-    static const kg_backend id = { .name = #id, .device = KG_CPU, .data = &(const struct flawed){ its_flaw },         \
-                                   .supports = supports, .launch = launch }
+#define BACKEND(id, its_flaw)                                                                                          \
+    static const kg_backend id = { .name = #id,                                                                        \
+                                   .device = KG_CPU,                                                                   \
+                                   .data = &(const struct flawed){ its_flaw },                                         \
+                                   .supports = supports,                                                               \
+                                   .launch = launch }
 
 BACKEND(good, FLAW_NONE);
 BACKEND(anchor, FLAW_NONE);
@@ -191,14 +223,18 @@ BACKEND(hang, FLAW_HANG);
 BACKEND(exits, FLAW_EXIT);
 BACKEND(first_only, FLAW_FIRST_ONLY);
 BACKEND(remembers, FLAW_REMEMBERS);
+BACKEND(knows, FLAW_KNOWS);
 BACKEND(leaves, FLAW_LEAVES);
 BACKEND(alternates, FLAW_ALTERNATES);
 BACKEND(same_place, FLAW_SAME_PLACE);
 BACKEND(marks, FLAW_MARKS);
 BACKEND(error, FLAW_ERROR);
 BACKEND(refuses, FLAW_REFUSES);
-static const kg_backend knobbed = { .name = "knobbed", .device = KG_CPU, .knobs = KG_LIST(speed_fields),
-                                    .knobs_size = sizeof(struct speed_knobs), .launch = launch_speed };
+static const kg_backend knobbed = { .name = "knobbed",
+                                    .device = KG_CPU,
+                                    .knobs = KG_LIST(speed_fields),
+                                    .knobs_size = sizeof(struct speed_knobs),
+                                    .launch = launch_speed };
 /* For a GPU, so that plans have such a case; skipped where there is one, as the op has no CUDA reference here. */
 static const kg_backend on_gpu = { .name = "on_gpu", .device = KG_CUDA, .launch = launch_nowhere };
 
@@ -212,61 +248,103 @@ static const struct series one_shape[] = { { "plain", .n = 65536 } };
 static const uint64_t seeds[] = { 0, 1 };
 static const uint64_t one_seed[] = { 0 };
 
-#define GATES { .max_abs = 0.1, .mean_abs = 0.01, .bad_abs = 0.02, .bad_pct = 1.0, .rel_l2 = 0.05 }
+#define GATES                                                                                                          \
+    {                                                                                                                  \
+        .max_abs = 0.1, .mean_abs = 0.01, .bad_abs = 0.02, .bad_pct = 1.0, .rel_l2 = 0.05                              \
+    }
 
-static const kg_backend *const output_backends[] = { &good, &nan_one, &inf_one, &nothing, &half, &zero,
-                                                     &one_off, &bias, &some_off, &prints };
+static const kg_backend *const output_backends[] = { &good, &nan_one, &inf_one, &nothing,  &half,
+                                                     &zero, &one_off, &bias,    &some_off, &prints };
 static const kg_excuse excuses[] = { FAINT_EXCUSES };
-static const kg_suite output = { .name = "output", .op = &series_op, .shapes = KG_TABLE(shapes),
-                                 .seeds = KG_LIST(one_seed), .backends = KG_LIST(output_backends), .gates = GATES,
-                                 .time = { .off = true }, .excuses = KG_LIST(excuses) };
+static const kg_suite output = { .name = "output",
+                                 .op = &series_op,
+                                 .shapes = KG_TABLE(shapes),
+                                 .seeds = KG_LIST(one_seed),
+                                 .backends = KG_LIST(output_backends),
+                                 .gates = GATES,
+                                 .time = { .off = true },
+                                 .excuses = KG_LIST(excuses) };
 
-static const kg_backend *const process_backends[] = { &good, &overrun, &underrun, &input, &crash, &hang,
-                                                      &exits, &error, &refuses, &anchor };
-static const kg_suite process = { .name = "process", .op = &series_op, .shapes = KG_TABLE(one_shape),
-                                  .seeds = KG_LIST(seeds), .backends = KG_LIST(process_backends), .gates = GATES,
+static const kg_backend *const process_backends[] = { &good, &overrun, &underrun, &input,   &crash,
+                                                      &hang, &exits,   &error,    &refuses, &anchor };
+static const kg_suite process = { .name = "process",
+                                  .op = &series_op,
+                                  .shapes = KG_TABLE(one_shape),
+                                  .seeds = KG_LIST(seeds),
+                                  .backends = KG_LIST(process_backends),
+                                  .gates = GATES,
                                   .time = { .off = true } };
 
 static const kg_backend *const speed_backends[] = { &good, &knobbed };
-static const struct series short_shape[] = { { "plain", .n = 8192 } }; /* most calls end undisturbed on a busy machine */
-static const kg_suite speed = { .name = "speed", .op = &series_op, .shapes = KG_TABLE(short_shape),
-                                .seeds = KG_LIST(seeds), .backends = KG_LIST(speed_backends), .cpu_anchor = &anchor,
+static const struct series short_shape[] = { { "plain",
+                                               .n = 8192 } }; /* most calls end undisturbed on a busy machine */
+static const kg_suite speed = { .name = "speed",
+                                .op = &series_op,
+                                .shapes = KG_TABLE(short_shape),
+                                .seeds = KG_LIST(seeds),
+                                .backends = KG_LIST(speed_backends),
+                                .cpu_anchor = &anchor,
                                 .gates = GATES };
 
 /* One seed: a second one would be a second call of the same process, and wrong in the correctness pass already. */
-static const kg_backend *const late_backends[] = { &good, &first_only, &remembers, &leaves, &marks };
-static const kg_suite late = { .name = "late", .op = &series_op, .shapes = KG_TABLE(one_shape),
-                               .seeds = KG_LIST(one_seed), .backends = KG_LIST(late_backends), .gates = GATES };
+static const kg_backend *const late_backends[] = { &good, &first_only, &remembers, &leaves, &knows, &marks };
+static const kg_suite late = { .name = "late",
+                               .op = &series_op,
+                               .shapes = KG_TABLE(one_shape),
+                               .seeds = KG_LIST(one_seed),
+                               .backends = KG_LIST(late_backends),
+                               .gates = GATES };
 
 /* Several calls a window, so that one at least works. */
 static const kg_backend *const some_backends[] = { &good, &alternates, &same_place };
-static const kg_suite some_calls = { .name = "some_calls", .op = &series_op, .shapes = KG_TABLE(short_shape),
-                                     .seeds = KG_LIST(one_seed), .backends = KG_LIST(some_backends), .gates = GATES };
+static const kg_suite some_calls = { .name = "some_calls",
+                                     .op = &series_op,
+                                     .shapes = KG_TABLE(short_shape),
+                                     .seeds = KG_LIST(one_seed),
+                                     .backends = KG_LIST(some_backends),
+                                     .gates = GATES };
 
 /* What `prints` leaves in the log is the order in which its cases were timed. */
 static const kg_backend *const told_backends[] = { &prints };
-static const kg_suite told = { .name = "told", .op = &series_op, .shapes = KG_TABLE(one_shape),
-                               .seeds = KG_LIST(one_seed), .backends = KG_LIST(told_backends), .gates = GATES };
+static const kg_suite told = { .name = "told",
+                               .op = &series_op,
+                               .shapes = KG_TABLE(one_shape),
+                               .seeds = KG_LIST(one_seed),
+                               .backends = KG_LIST(told_backends),
+                               .gates = GATES };
 
 static const kg_backend *const elsewhere_backends[] = { &on_gpu, &good };
-static const kg_suite elsewhere = { .name = "elsewhere", .op = &series_op, .shapes = KG_TABLE(one_shape),
-                                    .seeds = KG_LIST(one_seed), .backends = KG_LIST(elsewhere_backends),
-                                    .gates = GATES, .time = { .off = true } };
+static const kg_suite elsewhere = { .name = "elsewhere",
+                                    .op = &series_op,
+                                    .shapes = KG_TABLE(one_shape),
+                                    .seeds = KG_LIST(one_seed),
+                                    .backends = KG_LIST(elsewhere_backends),
+                                    .gates = GATES,
+                                    .time = { .off = true } };
 
 static const kg_backend *const refusing[] = { &refuses };
-static const kg_suite skipped = { .name = "skipped", .op = &series_op, .shapes = KG_TABLE(one_shape),
-                                  .seeds = KG_LIST(one_seed), .backends = KG_LIST(refusing), .gates = GATES };
+static const kg_suite skipped = { .name = "skipped",
+                                  .op = &series_op,
+                                  .shapes = KG_TABLE(one_shape),
+                                  .seeds = KG_LIST(one_seed),
+                                  .backends = KG_LIST(refusing),
+                                  .gates = GATES };
 
 static const kg_backend *const expected_backends[] = { &good, &zero, &crash };
 static const kg_xfail xfails[] = { { "expected/*/zero", "writes zeros on purpose" },
                                    { "expected/*/crash", "crashes on purpose" },
                                    { "expected/*/s1/good", "is said to fail, and does not" } };
-static const kg_suite expected = { .name = "expected", .op = &series_op, .shapes = KG_TABLE(one_shape),
-                                   .seeds = KG_LIST(seeds), .backends = KG_LIST(expected_backends), .gates = GATES,
-                                   .time = { .off = true }, .xfails = KG_LIST(xfails) };
+static const kg_suite expected = { .name = "expected",
+                                   .op = &series_op,
+                                   .shapes = KG_TABLE(one_shape),
+                                   .seeds = KG_LIST(seeds),
+                                   .backends = KG_LIST(expected_backends),
+                                   .gates = GATES,
+                                   .time = { .off = true },
+                                   .xfails = KG_LIST(xfails) };
 
-static const kg_suite *const suites[] = { &output, &process, &speed, &late, &some_calls, &told, &elsewhere, &skipped,
-                                          &expected };
+static const kg_suite *const suites[] = { &output, &process,   &speed,   &late,    &some_calls,
+                                          &told,   &elsewhere, &skipped, &expected };
 
 KG_EXPORT const struct kg_module kg_module = {
     KG_MODULE_SIZES,

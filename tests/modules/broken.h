@@ -17,30 +17,32 @@ enum { SERIES_X, SERIES_Y };
 /* What a backend does besides computing y; its .data points at one. */
 enum flaw {
     FLAW_NONE,
-    FLAW_PRINTS,     /* on stdout */
-    FLAW_NAN,        /* one element */
-    FLAW_INF,        /* one element */
-    FLAW_NOTHING,    /* writes nothing */
-    FLAW_HALF,       /* leaves the second half unwritten */
-    FLAW_ZERO,       /* writes zeros */
-    FLAW_ONE_OFF,    /* one element off by 0.2: only max_abs sees it */
-    FLAW_BIAS,       /* every element off by 0.015: only mean_abs */
-    FLAW_SOME_OFF,   /* one in fifty off by 0.05: only bad_pct */
-    FLAW_OVERRUN,    /* one element past the end */
-    FLAW_UNDERRUN,   /* one element before the start */
-    FLAW_INPUT,      /* writes into x */
+    FLAW_PRINTS,   /* on stdout */
+    FLAW_NAN,      /* one element */
+    FLAW_INF,      /* one element */
+    FLAW_NOTHING,  /* writes nothing */
+    FLAW_HALF,     /* leaves the second half unwritten */
+    FLAW_ZERO,     /* writes zeros */
+    FLAW_ONE_OFF,  /* one element off by 0.2: only max_abs sees it */
+    FLAW_BIAS,     /* every element off by 0.015: only mean_abs */
+    FLAW_SOME_OFF, /* one in fifty off by 0.05: only bad_pct */
+    FLAW_OVERRUN,  /* one element past the end */
+    FLAW_UNDERRUN, /* one element before the start */
+    FLAW_INPUT,    /* writes into x */
     FLAW_CRASH,
     FLAW_HANG,
     FLAW_EXIT,       /* exit(0), as if all were well */
     FLAW_SLOW,       /* 30% more work */
     FLAW_FIRST_ONLY, /* right in its first call, writes nothing later */
     FLAW_REMEMBERS,  /* copies what its first call wrote */
-    FLAW_LEAVES,     /* computes only where the output holds poison */
-    FLAW_ALTERNATES, /* computes at every other call, the first among them */
-    FLAW_SAME_PLACE, /* computes where the output is not the last call's */
-    FLAW_MARKS,      /* writes into x from its second call on */
-    FLAW_ERROR,      /* launch returns an error */
-    FLAW_REFUSES,    /* supports() says no */
+    FLAW_LEAVES,
+    FLAW_KNOWS,
+    /* inputs that it had */ /* computes only where the output holds poison */
+    FLAW_ALTERNATES,         /* computes at every other call, the first among them */
+    FLAW_SAME_PLACE,         /* computes where the output is not the last call's */
+    FLAW_MARKS,              /* writes into x from its second call on */
+    FLAW_ERROR,              /* launch returns an error */
+    FLAW_REFUSES,            /* supports() says no */
 };
 
 struct flawed {
@@ -50,7 +52,10 @@ struct flawed {
 extern const kg_op series_op;
 
 /* Where outputs are faint only rel_l2 sees anything, and of a few elements nothing does. */
-#define FAINT_EXCUSE(wrong) { wrong, "output/faint", "limits of outputs of a thousand times the size" }
+#define FAINT_EXCUSE(wrong)                                                                                            \
+    {                                                                                                                  \
+        wrong, "output/faint", "limits of outputs of a thousand times the size"                                        \
+    }
 #define FAINT_EXCUSES                                                                                                  \
     FAINT_EXCUSE("factor"), FAINT_EXCUSE("dropped_row"), FAINT_EXCUSE("swapped_rows"), FAINT_EXCUSE("stale_tile"),     \
         FAINT_EXCUSE("largest_zeroed")

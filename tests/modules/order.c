@@ -1,5 +1,4 @@
-/* order.c -- builds that say in the log when they are prepared and launched, for tests/cli/order.sh, and fail on the
- * way, for tests/cli/blame.sh: meson.build makes one of each ORDER_… below. */
+/* order.c -- builds that fail on the way, for tests/cli/blame.sh: meson.build makes one of each ORDER_… below. */
 #include "broken.h"
 
 #include <fcntl.h>
@@ -9,13 +8,12 @@
 
 #define ORDER_BASE 0
 #define ORDER_OTHER 1
-/* At the first launch, in a process where the base is prepared too: */
+/* At the first launch: */
 #define ORDER_FAILS 2
 #define ORDER_CRASHES 3
 #define ORDER_OVERRUNS 4
 #define ORDER_SPOILS 5    /* its inputs */
 #define ORDER_WORKSPACE 6 /* is overrun */
-#define ORDER_DECLINES 7
 /* When it is prepared: */
 #define ORDER_UNPREPARED 8
 #define ORDER_UNPREPARED_CRASHES 9
@@ -35,24 +33,13 @@
 #ifndef ORDER
 #error "ORDER is one of the names above"
 #endif
-#define BUILD (ORDER == ORDER_BASE ? "base" : "other")
-#define BASE_IS_HERE "ORDER_BASE_IS_HERE" /* in the environment, which the builds of one process share */
-
 #define WORKSPACE_BYTES 64
 #define LATE 60
 
 struct state {
-    const kg_call *call;
     int launches;
     bool again; /* another process has prepared the row before */
 };
-
-/* A worker takes a case once, so a process and a row are a block. */
-static void tell(const kg_call *call, const char *deed)
-{
-    const struct series *row = call->problem;
-    call->host->log(call->host, "order: %ld %s %s %s", (long)getpid(), row->name, BUILD, deed);
-}
 
 static void overrun(const kg_tensor *y)
 {
@@ -89,13 +76,9 @@ static int prepare(const kg_backend *self, const kg_call *call, void **ret_state
     if (status)
         return status;
     struct state *state = calloc(1, sizeof *state);
-    if (!state || (ORDER == ORDER_BASE && setenv(BASE_IS_HERE, "1", 1))) {
-        free(state);
+    if (!state)
         return kg_fail(ret_error, KG_ENOMEM, "out of memory");
-    }
-    state->call = call;
     state->again = ORDER == ORDER_ONCE && was_here(call->problem);
-    tell(call, "prepares");
     *ret_state = state;
     return KG_OK;
 }
@@ -106,16 +89,14 @@ static size_t workspace(const kg_backend *self, const void *state)
     return ORDER == ORDER_WORKSPACE ? WORKSPACE_BYTES : 0;
 }
 
-/* One of two builds must not fail alone, or while it is checked: its fault would be plain. */
 static int launch_badly(const struct state *its, const kg_tensor *tensors, kg_error *ret_error)
 {
-    const bool first = its->launches == 1 && getenv(BASE_IS_HERE);
+    const bool first = its->launches == 1;
     if ((ORDER == ORDER_CRASHES && first) || (ORDER == ORDER_CRASHES_NEXT && its->launches == 2))
         return raise(SIGSEGV);
     if (ORDER == ORDER_FAILS && first)
         return kg_fail(ret_error, KG_EDEVICE, "the launch was refused");
-    if (ORDER == ORDER_REFUSES || (ORDER == ORDER_DECLINES && first) || (ORDER == ORDER_TIRES && its->launches > 2) ||
-        its->again)
+    if (ORDER == ORDER_REFUSES || (ORDER == ORDER_TIRES && its->launches > 2) || its->again)
         return kg_fail(ret_error, KG_EUNSUPPORTED, "takes no problem any more");
     const bool late = its->launches == LATE;
     if (ORDER == ORDER_LATE_FAILS && late)
@@ -131,15 +112,13 @@ static int launch_badly(const struct state *its, const kg_tensor *tensors, kg_er
     return KG_OK;
 }
 
-/* Told twice: the second launch of the case is the one that is checked. */
 static int launch(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error)
 {
     struct state *its = state;
     const float *x = tensors[SERIES_X].data;
     float *y = tensors[SERIES_Y].data;
     (void)self, (void)stream;
-    if (its->launches++ < 2)
-        tell(its->call, "launches");
+    its->launches++;
     int status = launch_badly(its, tensors, ret_error);
     for (int64_t i = 0; i < kg_tensor_count(&tensors[SERIES_Y]) && !status; i++) {
         float sum = 0;

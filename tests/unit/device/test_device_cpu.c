@@ -9,6 +9,8 @@
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -659,6 +661,47 @@ static void memory_is_aligned_and_freed_on_close(void **state)
     context->ops->close(NULL);
 }
 
+static const void *released;
+
+static void note_released(void *argument, const void *data)
+{
+    assert_ptr_equal(argument, &released);
+    released = data;
+}
+
+/* What is handed over, and not its neighbour. */
+static void memory_is_shared_by_the_buffer(void **state)
+{
+    (void)state;
+    struct kg_shared shared;
+    kg_context *own = NULL;
+    void *first, *second;
+    int how = -1;
+    assert_int_equal(kg_device_open(KG_CPU, 0, &own, NULL), KG_OK);
+    own->released = note_released;
+    own->released_argument = &released;
+    assert_int_equal(own->ops->allocate(own, 100000, &first, NULL), KG_OK);
+    assert_int_equal(own->ops->allocate(own, 4, &second, NULL), KG_OK);
+    assert_true((uintptr_t)first % 256 == 0 && (uintptr_t)second % 256 == 0);
+    memset(first, 1, 100000);
+    assert_int_equal(own->ops->share(own, first, 100000, &shared, NULL), KG_OK);
+    const pid_t child = fork();
+    if (child == 0) {
+        char *data = NULL;
+        if (own->ops->map(own, &shared, (void **)&data, NULL) || data == first || data[99999] != 1)
+            _exit(1);
+        data[99999] = 2;
+        own->ops->unmap(own, data, shared.bytes);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_int_equal(how, 0);
+    assert_true(((char *)first)[99999] == 2 && ((char *)first)[99998] == 1 && shared.bytes < 110000);
+    own->ops->release(own, first);
+    assert_ptr_equal(released, first);
+    own->ops->close(own);
+}
+
 static void free_memory_is_what_the_system_says(void **state)
 {
     char root[SCRATCH_SIZE], folder[SCRATCH_SIZE + 8];
@@ -849,6 +892,7 @@ int main(void)
         cmocka_unit_test(measure_passes_failures_on),
         cmocka_unit_test(tick_and_state_are_plausible),
         cmocka_unit_test(memory_is_aligned_and_freed_on_close),
+        cmocka_unit_test(memory_is_shared_by_the_buffer),
         cmocka_unit_test(free_memory_is_what_the_system_says),
         cmocka_unit_test(copies_copy),
         cmocka_unit_test(busy_threads_work_until_they_are_stopped),

@@ -194,9 +194,12 @@ static struct kg_policy policy;
 
 static struct kg_prepared prepared_of(struct fake_kernel *its_kernel, int n_sets, bool rotates)
 {
-    return (struct kg_prepared){
-        .backend = &backend, .state = its_kernel, .ring = sets, .n_ring = n_sets, .rotates = rotates
-    };
+    return (struct kg_prepared){ .backend = &backend,
+                                 .context = &fake.base,
+                                 .state = its_kernel,
+                                 .ring = sets,
+                                 .n_ring = n_sets,
+                                 .rotates = rotates };
 }
 
 /* On a CPU: a call of the case takes 3 us, of its anchor 5. */
@@ -305,8 +308,7 @@ static void windows_take_turns_on_the_sets(void **state)
 
 static int ran_before, interlude_says;
 
-static int call_again(void *argument, kg_context *context, struct kg_arm *arm, struct kg_arm *its_baseline,
-                      kg_error *ret_error)
+static int call_again(void *argument, struct kg_arm *arm, struct kg_arm *its_baseline, kg_error *ret_error)
 {
     assert_null(its_baseline);
     assert_ptr_equal(argument, &ran_before);
@@ -316,9 +318,9 @@ static int call_again(void *argument, kg_context *context, struct kg_arm *arm, s
     if (interlude_says)
         return kg_fail(ret_error, interlude_says, "no more");
     const int windows = fake.n_windows;
-    int status = kg_arm_replay(context, arm, ret_error);
+    int status = kg_arm_replay(arm, ret_error);
     for (int i = 0; i < 2 && !status; i++)
-        status = kg_arm_call_once(context, arm, 2, ret_error);
+        status = kg_arm_call_once(arm, 2, ret_error);
     assert_int_equal(fake.n_windows, windows);
     return status;
 }
@@ -620,6 +622,8 @@ static void planted_on_the_cpu(void **state)
     kg_error error = { 0 };
     struct kg_block block = { 0 };
     assert_int_equal(kg_device_open(KG_CPU, 0, &cpu, &error), KG_OK);
+    for (int i = 0; i < 3; i++)
+        three[i].context = cpu;
     assert_int_equal(kg_measure_block(cpu, all, 50, &policy, 5, NULL, &block, &error), KG_OK);
     print_message("planted 50%%: read %.2f%%; a copy: %+.2f%%; busy %.1f of %.1f ms\n", 100 * expm1(block.log_planted),
                   100 * expm1(block.log_against), 1e-3 * block.busy_us, 1e-3 * block.span_us);

@@ -583,7 +583,6 @@ static void same_case(const struct kg_job_case *one, const struct kg_job_case *w
     assert_true(one->is_new == wanted->is_new && one->planted_pct == wanted->planted_pct);
     assert_true(one->strength_only == wanted->strength_only && one->check_baseline == wanted->check_baseline);
     assert_memory_equal(&one->of.policy, &wanted->of.policy, sizeof the_policy);
-    assert_memory_equal(&one->of, &one->candidate, sizeof one->of); /* no baseline was loaded */
 }
 
 static void same_settings(const struct kg_job *got)
@@ -636,7 +635,7 @@ static void the_job(void **state)
     write_job(&job);
     assert_int_equal(kg_wire_read_job(pipe_file, &got, NULL), KG_OK);
     same_settings(&got.job);
-    assert_int_equal(kg_wire_resolve_job(&got, &module, NULL, NULL), KG_OK);
+    assert_int_equal(kg_wire_resolve_job(&got, &module, NULL), KG_OK);
     assert_int_equal(got.job.n_cases, 4);
     for (size_t i = 0; i < 4; i++)
         same_case(&got.job.cases[i], &cases[i]);
@@ -655,7 +654,7 @@ static void cases_of_a_shape_share_its_problem(void **state)
     write_job(&job);
     assert_int_equal(kg_wire_read_job(pipe_file, &got, NULL), KG_OK);
     assert_int_equal(got.job.n_knobs, 0);
-    assert_int_equal(kg_wire_resolve_job(&got, &module, NULL, NULL), KG_OK);
+    assert_int_equal(kg_wire_resolve_job(&got, &module, NULL), KG_OK);
     const struct kg_job_case *c = got.job.cases;
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(((const struct problem *)c[i].of.problem)->n, n[i]);
@@ -666,46 +665,27 @@ static void cases_of_a_shape_share_its_problem(void **state)
     kg_wire_job_done(&got);
 }
 
-/* The baseline's case is `of`, the module's the candidate, each with its build's problem; a new case has the module's
- * alone. */
-static void cases_of_two_builds(void **state)
+/* Of cases that are new the gates are told, and hold for all of a suite. */
+static void new_cases_are_held_to_gates(void **state)
 {
     (void)state;
-    static const struct problem its_rows[] = { { "one", 11 } };
-    kg_suite its_suite = suite;
-    its_suite.shapes = (kg_table)KG_TABLE(its_rows);
-    const kg_suite *const its_suites[] = { &its_suite };
-    struct kg_module baseline = module;
-    baseline.suites = its_suites;
-    struct kg_job_case cases[] = { case_of(0, "one", &fast, 0), case_of(1, "one", &fast, 1),
-                                   case_of(2, "two", &fast, 0), case_of(3, "one", &fast, 2) };
-    cases[1].of.policy = the_policy;
-    cases[2].is_new = true;
-    struct kg_job job = { .module = "m", .baseline = "b", .cases = cases, .n_cases = 4 };
+    kg_suite held = suite;
+    held.gates = (kg_gates){ .max_abs = 0.1, .slope = 1.0 / 3 };
+    struct kg_job_case cases[] = { case_of(0, "one", &fast, 0), case_of(1, "one", &fast, 1) };
+    for (int i = 0; i < 2; i++) {
+        cases[i].of.suite = &held;
+        cases[i].is_new = true;
+    }
+    struct kg_job job = { .module = "m", .cases = cases, .n_cases = 2 };
     struct kg_wire_job got;
     write_job(&job);
     assert_int_equal(kg_wire_read_job(pipe_file, &got, NULL), KG_OK);
-    assert_int_equal(kg_wire_resolve_job(&got, &module, &baseline, NULL), KG_OK);
+    assert_int_equal(kg_wire_resolve_job(&got, &module, NULL), KG_OK);
     const struct kg_job_case *c = got.job.cases;
-    for (size_t i = 0; i < 4; i++) {
-        const bool is_new = i == 2;
-        assert_true(c[i].candidate.suite == &suite && c[i].of.suite == (is_new ? &suite : &its_suite));
-        assert_int_equal(((const struct problem *)c[i].candidate.problem)->n, is_new ? 2 : 1);
-        assert_int_equal(((const struct problem *)c[i].of.problem)->n, is_new ? 2 : 11);
-        assert_true(c[i].candidate.seed == cases[i].of.seed && c[i].of.seed == cases[i].of.seed);
-    }
-    assert_ptr_equal(c[0].of.problem, c[1].of.problem); /* one fixture */
-    assert_ptr_equal(c[0].candidate.problem, c[1].candidate.problem);
-    assert_ptr_equal(c[2].of.problem, c[2].candidate.problem);
-    kg_wire_job_done(&got);
-    cases[2].is_new = false; /* then the baseline must have it */
-    kg_error error = { 0 };
-    rewind(pipe_file);
-    assert_int_equal(ftruncate(fileno(pipe_file), 0), 0);
-    write_job(&job);
-    assert_int_equal(kg_wire_read_job(pipe_file, &got, NULL), KG_OK);
-    assert_int_equal(kg_wire_resolve_job(&got, &module, &baseline, &error), KG_EINVAL);
-    assert_string_equal(error.text, "suite main has no row two");
+    assert_memory_equal(&c[0].of.suite->gates, &held.gates, sizeof held.gates);
+    assert_ptr_equal(c[0].of.suite, c[1].of.suite); /* one fixture */
+    assert_ptr_equal(c[0].of.problem, c[1].of.problem);
+    assert_string_equal(c[0].of.suite->name, suite.name);
     kg_wire_job_done(&got);
 }
 
@@ -720,7 +700,7 @@ static void large_jobs_arrive_whole(void **state)
         cases[i] = case_of(i, i % 2 ? "one" : "two", &fast, i);
     write_job(&job);
     assert_int_equal(kg_wire_read_job(pipe_file, &got, NULL), KG_OK);
-    assert_int_equal(kg_wire_resolve_job(&got, &module, NULL, NULL), KG_OK);
+    assert_int_equal(kg_wire_resolve_job(&got, &module, NULL), KG_OK);
     assert_int_equal(got.job.n_cases, MANY);
     for (size_t i = 0; i < MANY; i++)
         assert_true(got.job.cases[i].index == i && got.job.cases[i].of.seed == i);
@@ -738,7 +718,7 @@ static void job_refused(struct kg_job_case one, const struct kg_module *its_modu
     assert_int_equal(ftruncate(fileno(pipe_file), 0), 0);
     write_job(&job);
     assert_int_equal(kg_wire_read_job(pipe_file, &got, NULL), KG_OK);
-    int status = kg_wire_resolve_job(&got, its_module, NULL, &error);
+    int status = kg_wire_resolve_job(&got, its_module, &error);
     assert_int_equal(status, why ? KG_EINVAL : KG_OK);
     assert_string_equal(error.text, why ? why : "");
     kg_wire_job_done(&got);
@@ -791,7 +771,7 @@ int main(void)
         TEST(garbage_is_not_listened_to),
         TEST(the_job),
         TEST(cases_of_a_shape_share_its_problem),
-        TEST(cases_of_two_builds),
+        TEST(new_cases_are_held_to_gates),
         TEST(large_jobs_arrive_whole),
         TEST(jobs_of_another_module),
     };

@@ -1,0 +1,105 @@
+/* test_audit.c -- kernels that take their time by whether they had their inputs before; the op is y = x. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+#include <time.h>
+
+#include "measure/audit.h"
+
+enum { N = 64 };
+enum kind { HONEST, KNOWS, KNOWS_A_LITTLE, FORGETS };
+
+static int tensors(const void *problem, kg_tensor ret_tensors[KG_MAX_TENSORS], int *ret_count)
+{
+    (void)problem;
+    ret_tensors[0] = (kg_tensor){ .name = "x", .dtype = KG_F32, .role = KG_INPUT, .rank = 1, .dims = { N } };
+    ret_tensors[1] = (kg_tensor){ .name = "y", .dtype = KG_F32, .role = KG_OUTPUT, .rank = 1, .dims = { N } };
+    *ret_count = 2;
+    return KG_OK;
+}
+
+static const kg_op op = { .name = "copy", .tensors = tensors };
+static const kg_suite suite = { .name = "copies", .op = &op };
+static const char *const problem = "one";
+
+static bool seen(float first)
+{
+    static float had[256];
+    static int count;
+    for (int i = 0; i < count; i++)
+        if (had[i] == first)
+            return true;
+    had[count++ % 256] = first;
+    return false;
+}
+
+static void spin_us(long us)
+{
+    struct timespec from, now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &from);
+    do
+        (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    while ((now.tv_sec - from.tv_sec) * 1000000 + (now.tv_nsec - from.tv_nsec) / 1000 < us);
+}
+
+static int launch(const kg_backend *self, void *state, const kg_tensor *call, void *stream, kg_error *ret_error)
+{
+    static const long unseen_us[] = { [HONEST] = 300, [KNOWS] = 600, [KNOWS_A_LITTLE] = 301, [FORGETS] = 100 };
+    const float *x = call[0].data;
+    (void)state, (void)stream, (void)ret_error;
+    spin_us(seen(x[0]) ? 300 : unseen_us[*(const enum kind *)self->data]);
+    memcpy(call[1].data, x, N * sizeof *x);
+    return KG_OK;
+}
+
+static int audit(enum kind kind, kg_error *ret_error)
+{
+    const kg_backend backend = { .name = "copies", .device = KG_CPU, .data = &kind, .launch = launch };
+    const struct kg_case of = { .suite = &suite, .problem = &problem, .shape = "one", .kind = KG_CPU, .seed = 5 };
+    kg_context *context = NULL;
+    struct kg_host_state host;
+    struct kg_fixture fixture = { 0 };
+    struct kg_prepared prepared = { 0 };
+    kg_host_init(&host);
+    assert_int_equal(kg_device_open(KG_CPU, 0, &context, ret_error), KG_OK);
+    assert_int_equal(kg_fixture_new(context, &of, &fixture, ret_error), KG_OK);
+    assert_int_equal(kg_prepared_new(&host, &fixture, &backend, &problem, NULL, &prepared, ret_error), KG_OK);
+    struct kg_arm arm = { .prepared = &prepared, .spin_us = -1 };
+    (void)seen(((const float *)fixture.buffers.tensors[0].data)[0]); /* as timed windows have */
+    const int status = kg_audit_inputs(&arm, &fixture, 77 + kind, ret_error);
+    kg_prepared_done(&prepared);
+    kg_fixture_done(&fixture);
+    kg_host_done(&host);
+    context->ops->close(context);
+    return status;
+}
+
+static void slower_on_unseen_inputs_is_an_error(void **state)
+{
+    kg_error error = { 0 };
+    (void)state;
+    assert_int_equal(audit(KNOWS, &error), KG_EDEVICE);
+    assert_non_null(strstr(error.text, " us on inputs that were seen before, "));
+}
+
+static void a_gap_that_is_small_or_the_other_way_is_none(void **state)
+{
+    kg_error error = { 0 };
+    (void)state;
+    assert_int_equal(audit(HONEST, &error), KG_OK);
+    assert_int_equal(audit(KNOWS_A_LITTLE, &error), KG_OK);
+    assert_int_equal(audit(FORGETS, &error), KG_OK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slower_on_unseen_inputs_is_an_error),
+        cmocka_unit_test(a_gap_that_is_small_or_the_other_way_is_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
