@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define MOST_BYTES ((size_t)1 << 40) /* of addresses; pages are taken when they are written */
@@ -13,6 +14,7 @@
 struct kg_shared_memory {
     int file;
     char *start;
+    size_t bytes;  /* of addresses */
     size_t used;   /* bytes ever taken */
     size_t *sizes; /* by page: bytes of the allocation that begins there */
     size_t n_sizes;
@@ -36,6 +38,14 @@ static size_t whole_pages(size_t bytes)
     return (bytes + page_bytes() - 1) / page_bytes() * page_bytes();
 }
 
+/* A file in memory is a file to RLIMIT_FSIZE. */
+static size_t most_bytes(void)
+{
+    struct rlimit limit;
+    const bool limited = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < MOST_BYTES;
+    return limited ? (size_t)limit.rlim_cur / page_bytes() * page_bytes() : MOST_BYTES;
+}
+
 static struct kg_shared_memory *open_memory(kg_error *ret_error)
 {
     struct kg_shared_memory *m = calloc(1, sizeof *m);
@@ -45,8 +55,9 @@ static struct kg_shared_memory *open_memory(kg_error *ret_error)
     }
     m->file = memfd_create("kgate", MFD_CLOEXEC);
     m->start = MAP_FAILED;
-    if (m->file >= 0 && ftruncate(m->file, (off_t)MOST_BYTES) == 0)
-        m->start = mmap(NULL, MOST_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, m->file, 0);
+    m->bytes = most_bytes();
+    if (m->file >= 0 && ftruncate(m->file, (off_t)m->bytes) == 0)
+        m->start = mmap(NULL, m->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, m->file, 0);
     if (m->start != MAP_FAILED)
         return m;
     kg_fail(ret_error, KG_ENOMEM, "memory to share with another build: %s", strerror(errno));
@@ -59,7 +70,7 @@ static struct kg_shared_memory *open_memory(kg_error *ret_error)
 static int remember(struct kg_shared_memory *m, size_t bytes, kg_error *ret_error)
 {
     const size_t page = m->used / page_bytes(), wanted = page + bytes / page_bytes();
-    if (m->used + bytes > MOST_BYTES)
+    if (m->used + bytes > m->bytes)
         return kg_fail(ret_error, KG_ENOMEM, "no addresses for a buffer of %zu bytes", bytes);
     if (wanted > m->n_sizes) {
         size_t *sizes = realloc(m->sizes, 2 * wanted * sizeof *sizes);
@@ -108,7 +119,7 @@ void kg_shared_memory_done(struct kg_shared_memory *memory)
 {
     if (!memory)
         return;
-    munmap(memory->start, MOST_BYTES);
+    munmap(memory->start, memory->bytes);
     close(memory->file);
     free(memory->sizes);
     free(memory);
