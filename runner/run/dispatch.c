@@ -119,13 +119,12 @@ static bool is_timed(const struct kg_job *job)
 }
 
 /* Threads that wait for one another by spinning, as OpenMP's do by default, cost a busy machine many times the work: a
- * worker that times nothing has them sleep. Of two builds that take turns those of one sleep before the other is timed.
- */
+ * worker that times nothing has them sleep. */
 static int start(const struct dispatch *p, const struct kg_job *job, struct kg_process *ret_process,
                  kg_error *ret_error)
 {
     char threads[32] = "";
-    const char *settings[3] = { *job->baseline ? "GOMP_SPINCOUNT=1000" : NULL, NULL, NULL };
+    const char *settings[3] = { NULL, NULL, NULL };
     const char *const arguments[] = { "run", NULL };
     if (!is_timed(job)) {
         settings[0] = "OMP_WAIT_POLICY=passive";

@@ -1,69 +1,19 @@
 #!/usr/bin/env bash
-# files.sh -- what a module is made of beside its own code counts as its code, and its files stay what they were while a
-# run goes on. Its kernel is in a library that it links to.
+# files.sh -- what a module is made of beside its own code counts as its code, beside another build too, and its files stay
+# what they were while a run goes on. Its kernel is in a library that it links to.
 set -eu -o pipefail
 . "$(dirname "$0")/lib.sh"
 
 command -v "${CC:-cc}" >/dev/null || exit 77
-include=$here/../../include
-cat >kernel.c <<'C'
-void scale(float *y, const float *x, long n);
-void scale(float *y, const float *x, long n)
-{
-    for (int again = 0; again < AGAIN; again++)
-        for (long i = 0; i < n; i++)
-            y[i] = 2 * x[i];
+include=$here/../../include sources=$here/../modules
+shared() { # shared FILE OPTION... -- of C
+    "${CC:-cc}" -shared -fPIC -O1 "-I$include" "${@:2}" -o "$1"
 }
-C
-cat >module.c <<'C'
-#include "kgate.h"
-#include <stdlib.h>
-#include <unistd.h>
-void scale(float *y, const float *x, long n);
-struct row { const char *name; int64_t n; };
-static const float factor[16] = { 0, 1, FACTOR, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377, 610, 987 };
-static volatile float seen;
-static int tensors(const void *p, kg_tensor t[KG_MAX_TENSORS], int *count)
-{
-    t[0] = (kg_tensor){ .name = "x", .dtype = KG_F32, .role = KG_INPUT, .rank = 1, .dims = { ((const struct row *)p)->n } };
-    t[1] = t[0], t[1].name = "y", t[1].role = KG_OUTPUT, *count = 2;
-    return KG_OK;
-}
-static int reference(const void *p, const kg_tensor *t, kg_error *e)
-{
-    (void)e;
-    for (int64_t i = 0; i < ((const struct row *)p)->n; i++)
-        ((float *)t[1].data)[i] = 2 * ((const float *)t[0].data)[i];
-    return KG_OK;
-}
-static int launch(const kg_backend *self, void *state, const kg_tensor *t, void *stream, kg_error *e)
-{
-    (void)self, (void)state, (void)stream, (void)e;
-    if (getenv("WAIT"))
-        usleep(1000000);
-    seen = factor[t[0].dims[0] / 3 & 15];
-    scale(t[1].data, t[0].data, kg_tensor_count(&t[1]));
-    return KG_OK;
-}
-static double work(const void *p) { return (double)((const struct row *)p)->n; }
-static const kg_field fields[] = { { "n", offsetof(struct row, n), KG_INT, .min = 1, .max = 1e6, .fallback = 1 } };
-static const kg_op op = { "scale", "", sizeof(struct row), KG_LIST(fields), .tensors = tensors, .reference_cpu = reference,
-                          .flops = work, .bytes = work };
-static const kg_backend plain = { .name = "plain", .device = KG_CPU, .launch = launch };
-static const kg_backend *const backends[] = { &plain };
-static const struct row rows[] = { { "row", 8192 } };
-static const uint64_t seeds[] = { 0 };
-static const kg_suite suite = { .name = "linked", .op = &op, .shapes = KG_TABLE(rows), .seeds = KG_LIST(seeds),
-    .backends = KG_LIST(backends), .anchor = NULL, .gates = { 1, 1, 1, 1, 0, 1 } };
-static const kg_suite *const suites[] = { &suite };
-KG_EXPORT const struct kg_module kg_module = { KG_MODULE_SIZES, .name = "linked", .git_sha = SHA, .flags = "",
-                                               .suites = suites, .n_suites = 1 };
-C
-library() { # library TIMES -- libscale.so, whose kernel does its work so many times
-    "${CC:-cc}" -shared -fPIC -O1 "-DAGAIN=$1" kernel.c -o libscale.so
+library() { # library OPTION... -- libscale.so
+    shared libscale.so "$@" "$sources/linked_kernel.c"
 }
 module() { # module FACTOR SHA FILE
-    "${CC:-cc}" -shared -fPIC -O1 "-I$include" "-DFACTOR=$1" "-DSHA=\"$2\"" module.c -o "$3" -L. -lscale -Wl,-rpath,"\$ORIGIN"
+    shared "$3" "-DFACTOR=$1" "-DSHA=\"$2\"" "$sources/linked.c" -L. -lscale -Wl,-rpath,"\$ORIGIN"
 }
 identity() { # identity MODULE
     gate run --module "./$1" --no-time
@@ -71,7 +21,7 @@ identity() { # identity MODULE
 }
 sha=0123456789012345678901234567890123456789
 
-library 1
+library -DAGAIN=1
 module 2 "$sha" linked.so
 was=$(identity linked.so)
 expect 'it names its library' "${was#*; }" "1 linked library ${was##* }"
@@ -81,11 +31,36 @@ expect 'of another commit' "$(identity linked.so)" "$was"
 module 3 "$sha" linked.so
 expect 'with other data' "$([ "$(identity linked.so)" != "$was" ] && echo other)" other
 module 2 "$sha" linked.so
-library 2
+library -DAGAIN=2
 expect 'with another library' "$([ "$(identity linked.so)" != "$was" ] && echo other)" other
 expect 'with another library: the module is the same' "$(identity linked.so | sed 's/;.*//')" "${was%%;*}"
 
-# While it runs, before its next round.
+# ---- beside another build ----
+
+pair() { # pair OPTION... -- 1/linked.so and 2/linked.so, each compiled with its BUILD and these options
+    local build
+    for build in 1 2; do
+        mkdir -p "$build"
+        (cd "$build" && library "-DBUILD=$build" "$@" && module 2 "$sha" linked.so)
+    done
+}
+beside() { # beside WHAT WANTED OPTION... -- status and verdict of the second beside the first
+    decide linked/long/s0/plain --module 2/linked.so --against 1/linked.so linked/long "${@:3}"
+    expect "$1" "$status $(verdict linked/long/s0/plain)" "$2"
+}
+pair -DAGAIN=BUILD
+beside 'a library of one name' '3 SLOW'
+if command -v "${CXX:-c++}" >/dev/null; then
+    pair -DAGAIN=BUILD -x c++ -fvisibility=default
+    beside 'a variable of one name' '3 SLOW'
+fi
+if [ "$(nproc)" -gt 1 ] && "${CC:-cc}" -fopenmp -E - </dev/null >/dev/null 2>&1; then
+    pair -DAGAIN=1 -DTHREADS=BUILD-1 -fopenmp
+    beside 'the threads of a process' '0 PASS' --no-time --jobs 1
+fi
+
+# ---- while it runs ----
+
 replaced() { # replaced HOW COMMAND...
     local how=$1
     shift

@@ -1,0 +1,73 @@
+/* linked.c -- a module whose kernel is linked to it, linked_kernel.c. tests/cli/files.sh compiles both as its tests
+ * need them: FACTOR is a number of the module's read-only data, SHA the commit that it names. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "kgate.h"
+
+void scale(float *y, const float *x, long n);
+
+struct row {
+    const char *name;
+    int64_t n;
+};
+
+static const float factor[16] = { 0, 1, FACTOR, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377, 610, 987 };
+static volatile float seen;
+
+static int tensors(const void *problem, kg_tensor ret_tensors[KG_MAX_TENSORS], int *ret_count)
+{
+    const int64_t n = ((const struct row *)problem)->n;
+    ret_tensors[0] = (kg_tensor){ .name = "x", .dtype = KG_F32, .role = KG_INPUT, .rank = 1, .dims = { n } };
+    ret_tensors[1] = (kg_tensor){ .name = "y", .dtype = KG_F32, .role = KG_OUTPUT, .rank = 1, .dims = { n } };
+    *ret_count = 2;
+    return KG_OK;
+}
+
+static int reference(const void *problem, const kg_tensor *call, kg_error *ret_error)
+{
+    (void)ret_error;
+    for (int64_t i = 0; i < ((const struct row *)problem)->n; i++)
+        ((float *)call[1].data)[i] = 2 * ((const float *)call[0].data)[i];
+    return KG_OK;
+}
+
+static int launch(const kg_backend *self, void *state, const kg_tensor *call, void *stream, kg_error *ret_error)
+{
+    (void)self, (void)state, (void)stream, (void)ret_error;
+    if (getenv("WAIT"))
+        usleep(1000000);
+    seen = factor[call[0].dims[0] / 3 & 15];
+    scale(call[1].data, call[0].data, kg_tensor_count(&call[1]));
+    return KG_OK;
+}
+
+static double work(const void *problem)
+{
+    return (double)((const struct row *)problem)->n;
+}
+
+static const kg_field fields[] = { { "n", offsetof(struct row, n), KG_INT, .min = 1, .max = 1e6, .fallback = 1 } };
+static const kg_op op = { .name = "scale",
+                          .problem_size = sizeof(struct row),
+                          .fields = KG_LIST(fields),
+                          .tensors = tensors,
+                          .reference_cpu = reference,
+                          .flops = work,
+                          .bytes = work };
+static const kg_backend plain = { .name = "plain", .device = KG_CPU, .launch = launch };
+static const kg_backend *const backends[] = { &plain };
+static const struct row rows[] = { { "row", 8192 }, { "long", 131072 } };
+static const uint64_t seeds[] = { 0 };
+static const kg_suite suite = {
+    .name = "linked",
+    .op = &op,
+    .shapes = KG_TABLE(rows),
+    .seeds = KG_LIST(seeds),
+    .backends = KG_LIST(backends),
+    .gates = { .max_abs = 1e-6, .mean_abs = 1e-6, .bad_abs = 1e-6, .bad_rel = 1e-6, .rel_l2 = 1e-6 },
+};
+static const kg_suite *const suites[] = { &suite };
+
+KG_EXPORT const struct kg_module kg_module = { KG_MODULE_SIZES, .name = "linked", .git_sha = SHA,
+                                               .flags = "",     .suites = suites, .n_suites = 1 };
