@@ -52,7 +52,7 @@ FLEX_FUNCTION real flex_distance_real(int q, int k)
 #if defined(__CUDACC__) && !defined(FLEX_DOUBLE)
     return fabsf(__int_as_float(0x4b400000 + (q - k)) - 12582912);
 #else
-    return flex_distance(q, k);
+    return (real)fabs((real)q - (real)k);
 #endif
 }
 
