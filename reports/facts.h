@@ -106,5 +106,7 @@ struct kg_device_use {
 struct kg_device_use kg_fact_use(const struct kg_run *run, int round); /* round 0: of all rounds */
 int kg_fact_rounds(const struct kg_run *run);                          /* rounds of timing */
 size_t kg_fact_stopped(const struct kg_run *run);                      /* results without a decision: the run ended */
+/* "all 12 slow cases launch what their goldens did: …", where two or more are slow and all say so; else "". */
+const char *kg_fact_environment(const struct kg_run *run, char ret_line[KG_LINE]);
 
 #endif

@@ -81,6 +81,8 @@ static void add_suite_properties(mxml_node_t *suite, const struct kg_run *run)
         add_property(properties, "noise", names);
     if (*run->partial)
         add_property(properties, "partial", run->partial);
+    if (*kg_fact_environment(run, names))
+        add_property(properties, "environment", names);
 }
 
 static void add_real(mxml_node_t *properties, const char *name, double value)

@@ -194,6 +194,13 @@ static void put_head(const struct kg_run *run, FILE *out)
             run->n_results, run->seconds);
 }
 
+static void put_environment(const struct kg_run *run, FILE *out)
+{
+    char line[KG_LINE];
+    if (*kg_fact_environment(run, line))
+        fprintf(out, "\n**Environment: %s.**\n", line);
+}
+
 static void put_counts(const struct kg_run *run, FILE *out)
 {
     fputs("\n| verdict | cases |\n| --- | ---: |\n", out);
@@ -286,8 +293,8 @@ static void put_remarks(const struct kg_run *run, FILE *out)
 int kg_report_summary(const struct kg_run *run, FILE *out, kg_error *ret_error)
 {
     static kg_section_fn *const sections[] = {
-        put_head,         put_partial,   put_counts,     put_not_passed, put_remarks, kg_section_contests,
-        kg_section_costs, put_all_times, put_provenance,
+        put_head,    put_partial,         put_environment,  put_counts,    put_not_passed,
+        put_remarks, kg_section_contests, kg_section_costs, put_all_times, put_provenance,
     };
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
         sections[i](run, out);

@@ -166,3 +166,19 @@ size_t kg_fact_stopped(const struct kg_run *run)
         count += run->results[i].stopped;
     return count;
 }
+
+const char *kg_fact_environment(const struct kg_run *run, char ret_line[KG_LINE])
+{
+    size_t slow = 0, same = 0;
+    for (size_t i = 0; i < run->n_results; i++) {
+        const bool is = run->results[i].verdict == KG_SLOW;
+        slow += is;
+        same += is && run->results[i].judgement.unchanged;
+    }
+    ret_line[0] = 0;
+    if (slow > 1 && same == slow)
+        snprintf(ret_line, KG_LINE,
+                 "all %zu slow cases launch what their goldens did: this device, its clock or its driver is slower",
+                 slow);
+    return ret_line;
+}

@@ -128,6 +128,13 @@ static void put_timing(const struct kg_run *run, FILE *out)
     fputc('\n', out);
 }
 
+static void put_environment(const struct kg_run *run, FILE *out)
+{
+    char line[KG_LINE];
+    if (*kg_fact_environment(run, line))
+        fprintf(out, "environment: %s\n", line);
+}
+
 /* Before the counts, which are then of less than was asked for. */
 static void put_partial(const struct kg_run *run, FILE *out)
 {
@@ -190,6 +197,7 @@ static void put_last_line(const struct kg_run *run, FILE *out)
 void kg_terminal_put_end(const struct kg_run *run, const struct kg_terminal_options *options, FILE *out)
 {
     put_answers(run, options, out);
+    put_environment(run, out);
     if (!options->quiet) {
         put_flakes(run, options, out);
         put_bless_hints(run, options, out);

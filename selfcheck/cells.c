@@ -28,18 +28,20 @@ static const struct {
     [KG_ROW_QUARTER] = { "against", 0.25, false },
     [KG_ROW_QUARTER_LONG] = { "kernels, 20 us, no power cap", 0.25, false },
     [KG_ROW_QUARTER_SEVERAL] = { "several nodes, 20 us, no cap", 0.25, false },
-    [KG_ROW_RULE_P50] = { "one p50 against one", 0, false },
-    [KG_ROW_RULE_MANN_WHITNEY] = { "Mann-Whitney, pooled", 0, false },
-    [KG_ROW_RULE_STDREL] = { "mean, stdrel 0.5%", 0, false },
-    [KG_ROW_CARD_RULE_P50] = { "one p50, another card", 0, true },
-    [KG_ROW_CARD_RULE_MANN_WHITNEY] = { "Mann-Whitney, another card", 0, true },
-    [KG_ROW_CARD_RULE_STDREL] = { "mean, stdrel, another card", 0, true },
 };
 static const char *const group_names[KG_KERNEL_GROUPS] = { "launch",  "compute",  "memory",
                                                            "< 10 us", "10-20 us", "20 us and more" };
 
+/* Negative: the row is kgate's own. */
+static int rule_of(enum kg_trial_row row)
+{
+    return row < KG_ROW_RULES ? -1 : (int)(row - KG_ROW_RULES) % KG_RULES;
+}
+
 double kg_cells_threshold_pct(const struct kg_cells *cells, enum kg_trial_row row)
 {
+    if (rule_of(row) >= 0)
+        return kg_rule_threshold_pct(rule_of(row), cells->threshold_pct);
     return rows[row].threshold_pct > 0 ? rows[row].threshold_pct : cells->threshold_pct;
 }
 
@@ -84,11 +86,13 @@ struct kg_case_cells *kg_cells_of(struct kg_cells *cells, const struct kg_series
 
 static struct kg_rate_row row_of(const struct kg_cells *t, enum kg_trial_row row, const char *name)
 {
-    struct kg_rate_row one = { .threshold_pct = kg_cells_threshold_pct(t, row), .resampled = rows[row].resampled };
-    if (row == KG_ROW_RULE_MANN_WHITNEY || row == KG_ROW_CARD_RULE_MANN_WHITNEY)
-        one.threshold_pct = 0;
+    const int rule = rule_of(row);
+    const bool card = row >= KG_ROW_CARD_RULES;
+    struct kg_rate_row one = { .threshold_pct = kg_cells_threshold_pct(t, row),
+                               .resampled = rule < 0 ? rows[row].resampled : card };
     snprintf(one.name, sizeof one.name, "%s", name);
-    snprintf(one.judged, sizeof one.judged, "%s", rows[row].judged);
+    snprintf(one.judged, sizeof one.judged, "%s%s", rule < 0 ? rows[row].judged : kg_rules[rule].name,
+             card ? ", other card" : "");
     return one;
 }
 

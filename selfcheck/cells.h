@@ -3,6 +3,7 @@
 #define KG_CELLS_H
 
 #include "selfcheck/rates.h"
+#include "selfcheck/rules.h"
 #include "selfcheck/series.h"
 
 /* The rows, in the order of the table. A rule is one of those that kgate is compared with. */
@@ -21,13 +22,9 @@ enum kg_trial_row {
     KG_ROW_QUARTER,
     KG_ROW_QUARTER_LONG,    /* launches of one kernel and nothing else, 20 us and more, not power-limited */
     KG_ROW_QUARTER_SEVERAL, /* the same of several nodes: kernels, or a memset beside one */
-    KG_ROW_RULE_P50,
-    KG_ROW_RULE_MANN_WHITNEY,
-    KG_ROW_RULE_STDREL,
-    KG_ROW_CARD_RULE_P50, /* on the samples of every ordered pair */
-    KG_ROW_CARD_RULE_MANN_WHITNEY,
-    KG_ROW_CARD_RULE_STDREL,
-    KG_TRIAL_ROWS
+    KG_ROW_RULES,           /* the first of kg_rules, on the samples of KG_ROW_GOLDEN */
+    KG_ROW_CARD_RULES = KG_ROW_RULES + KG_RULES, /* of every ordered pair */
+    KG_TRIAL_ROWS = KG_ROW_CARD_RULES + KG_RULES
 };
 #define KG_STEADY_PCT 0.5
 

@@ -11,7 +11,7 @@
 static const kg_backend anchor = { .name = "anchor" };
 static const kg_suite suite = { .name = "recorded", .anchor = &anchor, .cpu_anchor = &anchor };
 static const struct kg_policy policy = { .timer = KG_TIMER_GRAPH, .creep_pct = KG_CREEP_PCT, .timed = true };
-static const char this_card[] = "this card", other_card[] = "another card";
+static const char this_card[] = "this card", other_card[] = "another card", this_code[] = "recorded:1";
 
 static struct kg_block block_of(const struct kg_recorded_block *recorded, bool planted)
 {
@@ -43,6 +43,7 @@ static void result_init(const struct kg_gate_blocks *blocks, struct kg_result *r
     result->compared = true;
     memset(&result->marks, 1, sizeof result->marks);
     result->tick_us = blocks->series->tick_us;
+    memcpy(result->identity, this_code, sizeof this_code);
 }
 
 static void result_add(const struct kg_gate_blocks *blocks, struct kg_result *result)
@@ -100,6 +101,8 @@ struct kg_gate_answer kg_gate_judge(const struct kg_gate_blocks *blocks, const s
     struct kg_result result;
     bool more = true;
     result_init(blocks, &result);
+    if (!rule->unchanged)
+        result.identity[0] = 0;
     result.of.policy.threshold_pct = rule->threshold_pct;
     result.of.policy.max_blocks = rule->max_blocks;
     result.of.policy.against = rule->against;
@@ -121,6 +124,39 @@ struct kg_gate_answer kg_gate_judge(const struct kg_gate_blocks *blocks, const s
         .n_blocks = result.n_blocks,
         .cut = more,
     };
+}
+
+/* ---- the other rules ------------------------------------------------------------------------------------------- */
+
+/* Recorded windows of blocks. Those of a planted arm are the case's, moved to where its p50 is. */
+static struct kg_samples samples_of(const struct kg_gate_blocks *blocks, int most, double *ret_us)
+{
+    struct kg_samples samples = { .us = ret_us };
+    for (int i = 0; i < most && i < blocks->count; i++) {
+        const struct kg_recorded_block *block = blocks->of[i];
+        const double moved = blocks->planted ? block->log_planted_p50 - block->log_p50 : 0;
+        for (int k = 0; k < KG_SERIES_SAMPLES; k++)
+            ret_us[samples.count++] = exp(block->samples[k] + moved);
+    }
+    return samples;
+}
+
+unsigned kg_gate_rules(const struct kg_gate_blocks *golden, const struct kg_gate_blocks *run, double threshold_pct)
+{
+    double golden_us[KG_GATE_GOLDEN * KG_SERIES_SAMPLES], run_us[KG_LOOK_EVERY * KG_SERIES_SAMPLES];
+    double golden_p50s[KG_GATE_GOLDEN], p50s[KG_LOOK_EVERY];
+    unsigned slow = 0;
+    for (int i = 0; i < golden->count; i++)
+        golden_p50s[i] = exp(golden->of[i]->log_p50);
+    for (int i = 0; i < KG_LOOK_EVERY; i++)
+        p50s[i] = exp(run->planted ? run->of[i]->log_planted_p50 : run->of[i]->log_p50);
+    const struct kg_rule_data data = { { golden_p50s, (size_t)golden->count },
+                                       { p50s, KG_LOOK_EVERY },
+                                       samples_of(golden, KG_GATE_GOLDEN, golden_us),
+                                       samples_of(run, KG_LOOK_EVERY, run_us) };
+    for (int i = 0; i < KG_RULES; i++)
+        slow |= (unsigned)kg_rule_says_slow(i, &data, threshold_pct) << i;
+    return slow;
 }
 
 /* ---- pools ----------------------------------------------------------------------------------------------------- */

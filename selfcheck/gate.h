@@ -5,6 +5,7 @@
 
 #include "judge/verdict.h"
 #include "selfcheck/rates.h"
+#include "selfcheck/rules.h"
 #include "selfcheck/series.h"
 
 #define KG_GATE_GOLDEN 8 /* blocks of a golden, as a bless measures them */
@@ -20,6 +21,7 @@ struct kg_gate_blocks {
 struct kg_gate_rule {
     bool against;   /* the module beside its copy; otherwise by a golden */
     bool same_card; /* false: by ratio to the anchor, as a golden of another card is */
+    bool unchanged; /* what is launched is the golden's, as identities say */
     double threshold_pct;
     int max_blocks;               /* of a set */
     const struct kg_prior *prior; /* machine's own, of log_against; NULL: not measured */
@@ -40,6 +42,9 @@ int kg_gate_bless(const struct kg_gate_blocks *blocks, struct kg_golden *ret_gol
 /* As many blocks as the verdict asks for. `golden` NULL: against. */
 struct kg_gate_answer kg_gate_judge(const struct kg_gate_blocks *blocks, const struct kg_golden *golden,
                                     const struct kg_gate_rule *rule);
+
+/* What each of kg_rules says of the same, as bits: golden's blocks against those of a first look. */
+unsigned kg_gate_rules(const struct kg_gate_blocks *golden, const struct kg_gate_blocks *run, double threshold_pct);
 
 /* ---- where the blocks come from -------------------------------------------------------------------------------- */
 

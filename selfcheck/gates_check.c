@@ -42,8 +42,7 @@ static void choose(const struct kg_session *s, struct kg_job *job, struct kg_job
             continue;
         items[(*ret_count)++] = r;
         if (r->outcome == KG_RAN)
-            room[job->n_cases++] =
-                (struct kg_job_case){ .index = i, .of = r->of, .strength_only = true };
+            room[job->n_cases++] = (struct kg_job_case){ .index = i, .of = r->of, .strength_only = true };
     }
 }
 

@@ -1,5 +1,5 @@
-/* rules.c -- p50 against p50, ranks of pooled samples, means of a steady measurement. A new rule is a function here and
- * a row in simulate.c. */
+/* rules.c -- p50 against p50, ranks of pooled samples, means of a steady measurement. A new rule is a row of kg_rules
+ * below; KG_RULES and two rows of cells.h follow it. */
 #include "selfcheck/rules.h"
 
 #include <math.h>
@@ -117,4 +117,61 @@ bool kg_rule_stdrel(struct kg_samples golden, struct kg_samples now, double thre
 {
     size_t count;
     return stdrel_mean(now, &count) > stdrel_mean(golden, &count) * (1 + threshold_pct / 100);
+}
+
+bool kg_rule_noise(struct kg_samples golden, struct kg_samples now)
+{
+    const struct kg_stats was = kg_stats_of(golden.us, golden.count), is = kg_stats_of(now.us, now.count);
+    return is.mean / was.mean - 1 > fmin(was.std / was.mean, is.std / is.mean);
+}
+
+/* ---- all of them ----------------------------------------------------------------------------------------------- */
+
+/* One p50 of one process against another's. */
+static bool one_p50(const struct kg_rule_data *data, double threshold_pct)
+{
+    return kg_rule_p50((struct kg_samples){ data->golden_p50s.us, 1 }, (struct kg_samples){ data->p50s.us, 1 },
+                       threshold_pct);
+}
+
+static bool ranks(const struct kg_rule_data *data, double threshold_pct)
+{
+    (void)threshold_pct;
+    return kg_rule_mann_whitney(data->golden_windows, data->windows);
+}
+
+static bool steady_means(const struct kg_rule_data *data, double threshold_pct)
+{
+    return kg_rule_stdrel(data->golden_windows, data->windows, threshold_pct);
+}
+
+/* Two points in a row over the median of earlier ones. */
+static bool two_points(const struct kg_rule_data *data, double threshold_pct)
+{
+    return kg_rule_p50(data->golden_p50s, (struct kg_samples){ data->p50s.us, 1 }, threshold_pct) &&
+           kg_rule_p50(data->golden_p50s, (struct kg_samples){ data->p50s.us + 1, 1 }, threshold_pct);
+}
+
+static bool noise(const struct kg_rule_data *data, double threshold_pct)
+{
+    (void)threshold_pct;
+    return kg_rule_noise(data->golden_windows, data->windows);
+}
+
+const struct kg_rule kg_rules[KG_RULES] = {
+    { "one p50 against one", 0, 1, one_p50 },      { "Mann-Whitney, pooled", -1, 3, ranks },
+    { "mean, stdrel 0.5%", 0, 3, steady_means },   { "one median (SGLang's draft)", 5, 1, one_p50 },
+    { "two points (Helion)", 15, 2, two_points },  { "one median (TorchBench)", 30, 1, one_p50 },
+    { "mean over noise (nvbench)", -1, 3, noise },
+};
+
+double kg_rule_threshold_pct(int rule, double asked_pct)
+{
+    const double own = kg_rules[rule].threshold_pct;
+    return own < 0 ? 0 : own > 0 ? own : asked_pct;
+}
+
+bool kg_rule_says_slow(int rule, const struct kg_rule_data *data, double asked_pct)
+{
+    return kg_rules[rule].is_slow(data, kg_rule_threshold_pct(rule, asked_pct));
 }

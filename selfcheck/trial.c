@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "selfcheck/gate.h"
-#include "selfcheck/rules.h"
 
 #define BIT(row) (1u << (row))
 /* Each block and golden once: what is left out is counted along these. */
@@ -74,36 +73,11 @@ static void count(struct trial *t, const struct question *q, const struct kg_gat
             add(t, q, row, answer, shared);
 }
 
-/* ---- the other rules ------------------------------------------------------------------------------------------- */
-
-/* Recorded windows of blocks. Those of a planted arm are the case's, moved to where its p50 is. */
-static struct kg_samples samples_of(const struct kg_gate_blocks *blocks, int most, double *ret_us)
-{
-    struct kg_samples samples = { .us = ret_us };
-    for (int i = 0; i < most && i < blocks->count; i++) {
-        const struct kg_recorded_block *block = blocks->of[i];
-        const double moved = blocks->planted ? block->log_planted_p50 - block->log_p50 : 0;
-        for (int k = 0; k < KG_SERIES_SAMPLES; k++)
-            ret_us[samples.count++] = exp(block->samples[k] + moved);
-    }
-    return samples;
-}
-
-/* One p50 of one process against another's; the two others pool a golden's blocks, and those of a first look. */
 static void try_rules(const struct trial *t, const struct question *q, const struct kg_gate_blocks *run)
 {
-    double golden_us[KG_GATE_GOLDEN * KG_SERIES_SAMPLES], run_us[KG_LOOK_EVERY * KG_SERIES_SAMPLES];
-    const double before_us = exp(q->golden->blocks.of[0]->log_p50),
-                 now_us = exp(run->planted ? run->of[0]->log_planted_p50 : run->of[0]->log_p50);
-    const struct kg_samples old = samples_of(&q->golden->blocks, KG_GATE_GOLDEN, golden_us),
-                            new = samples_of(run, KG_LOOK_EVERY, run_us);
-    struct kg_rate(*rates)[KG_PLANTED] = &q->of->rates[q->rule_row];
-    kg_rate_add_call(
-        &rates[0][q->planted],
-        kg_rule_p50((struct kg_samples){ &before_us, 1 }, (struct kg_samples){ &now_us, 1 }, t->cells.threshold_pct),
-        1);
-    kg_rate_add_call(&rates[1][q->planted], kg_rule_mann_whitney(old, new), KG_LOOK_EVERY);
-    kg_rate_add_call(&rates[2][q->planted], kg_rule_stdrel(old, new, t->cells.threshold_pct), KG_LOOK_EVERY);
+    const unsigned slow = kg_gate_rules(&q->golden->blocks, run, t->cells.threshold_pct);
+    for (int i = 0; i < KG_RULES; i++)
+        kg_rate_add_call(&q->of->rates[q->rule_row + i][q->planted], slow >> i & 1, kg_rules[i].blocks);
 }
 
 /* ---- walks ----------------------------------------------------------------------------------------------------- */
@@ -167,7 +141,7 @@ static struct question by_golden(const struct trial *t, const struct of_series *
 /* The same question of gates whose blocks are their own. */
 static struct question once(struct question q)
 {
-    q.rule_row = KG_ROW_RULE_P50;
+    q.rule_row = KG_ROW_RULES;
     q.rows = BIT(KG_ROW_GOLDEN) | (q.rows & BIT(KG_ROW_STEADY_ALL) ? BIT(KG_ROW_STEADY) : 0);
     return q;
 }
@@ -234,7 +208,7 @@ static void across(struct trial *t, const struct of_series *first, const struct 
              g++, at += used) {
             struct question q = by_golden(t, second, &first->goldens[g % first->n_goldens], same_card, planted);
             q.rows = mask;
-            q.rule_row = same_card ? -1 : KG_ROW_CARD_RULE_P50;
+            q.rule_row = same_card ? -1 : KG_ROW_CARD_RULES;
             used = gate_at(t, &q, &pool, at, least);
         }
     }
@@ -392,8 +366,13 @@ int kg_trials_of(const struct kg_series_set *set, const struct kg_trial_options 
     trials.n_groups = kg_cells_groups(&t.cells, trials.groups);
     free_room(&t);
     trials.n_spreads = kg_card_spreads_of(set, trials.spreads);
-    *ret_trials = trials;
-    return KG_OK;
+    if (!options->drawn)
+        status = kg_runs_of(set, options->threshold_pct, options->max_blocks, &trials.runs, ret_error);
+    if (status)
+        kg_trials_done(&trials);
+    else
+        *ret_trials = trials;
+    return status;
 }
 
 void kg_trials_done(struct kg_trials *trials)

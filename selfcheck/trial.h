@@ -10,6 +10,7 @@
 
 #include "selfcheck/case_noise.h"
 #include "selfcheck/cells.h"
+#include "selfcheck/runs.h"
 #include "selfcheck/series.h"
 
 struct kg_trial_options {
@@ -27,6 +28,7 @@ struct kg_trials {
     struct kg_case_noise *cases;
     struct kg_card_spread *spreads; /* of the cases that have a ratio and several series */
     size_t n_cases, n_spreads;
+    struct kg_run_rates runs; /* of recorded sets; without pairs: none */
     size_t n_blocks, n_starts, n_cards;
     size_t n_short;     /* slowdowns of a case with too few blocks for a gate */
     size_t n_unblessed; /* goldens that a bless would have refused */

@@ -85,16 +85,30 @@ static void put_goals(const struct kg_trials *trials, FILE *out)
 
 /* ---- the other rules ------------------------------------------------------------------------------------------- */
 
-static const enum kg_trial_row compared_rows[] = {
-    KG_ROW_GOLDEN,   KG_ROW_RULE_P50,      KG_ROW_RULE_MANN_WHITNEY,      KG_ROW_RULE_STDREL,
-    KG_ROW_CARD_ALL, KG_ROW_CARD_RULE_P50, KG_ROW_CARD_RULE_MANN_WHITNEY, KG_ROW_CARD_RULE_STDREL,
-};
+/* kgate by goldens, then the rules on the same card; the same on another. */
+#define N_COMPARED_ROWS (2 * (1 + KG_RULES))
+
+static enum kg_trial_row compared_row(size_t i)
+{
+    const size_t rule = i % (1 + KG_RULES);
+    const bool card = i > KG_RULES;
+    return rule == 0 ? (card ? KG_ROW_CARD_ALL : KG_ROW_GOLDEN)
+                     : (enum kg_trial_row)((card ? KG_ROW_CARD_RULES : KG_ROW_RULES) + rule - 1);
+}
+
 static const int compared[] = { 0, 5, 4 }; /* of kg_planted_pct: false SLOW, +5%, +3% */
 #define N_COMPARED (int)(sizeof compared / sizeof *compared)
 
+/* Of whole runs only what did not change. */
+static const struct kg_rate *by_run(const struct kg_trials *trials, size_t i)
+{
+    const size_t rule = i % (1 + KG_RULES);
+    return i <= KG_RULES || !trials->runs.n_pairs ? NULL : rule ? &trials->runs.rules[rule - 1] : &trials->runs.red;
+}
+
 static struct kg_columns_line compared_line(const void *of, size_t row_index)
 {
-    const struct kg_rate_row *row = &((const struct kg_trials *)of)->rows[compared_rows[row_index]];
+    const struct kg_rate_row *row = &((const struct kg_trials *)of)->rows[compared_row(row_index)];
     struct kg_columns_line line = { { { 0 } } };
     kg_columns_set(&line, 0, "%s", row->judged);
     if (row->threshold_pct > 0)
@@ -106,19 +120,38 @@ static struct kg_columns_line compared_line(const void *of, size_t row_index)
         kg_rate_of_text(rate, line.cells[2 + 2 * i], CELL);
         kg_rate_pct_text(kg_rate_slow_pct(rate), line.cells[3 + 2 * i], CELL);
     }
+    const struct kg_rate *runs = by_run(of, row_index);
+    if (runs)
+        kg_rate_pct_text(kg_rate_slow_pct(runs), line.cells[2 + 2 * N_COMPARED], CELL);
     return line;
+}
+
+static void put_runs(const struct kg_run_rates *runs, FILE *out)
+{
+    char red[CELL], red_pct[CELL], bound[CELL], found[CELL], least[CELL], gates[CELL];
+    if (!runs->n_pairs)
+        return;
+    kg_rate_of_text(&runs->red, red, sizeof red);
+    kg_rate_pct_text(kg_rate_slow_pct(&runs->red), red_pct, sizeof red_pct);
+    kg_rate_pct_text(kg_rate_upper_pct(&runs->red), bound, sizeof bound);
+    kg_rate_of_text(&runs->found, found, sizeof found);
+    kg_rate_pct_text(kg_rate_lower_pct(&runs->found), least, sizeof least);
+    kg_rate_count_text(runs->n_gates, gates, sizeof gates);
+    fprintf(
+        out,
+        "Whole runs of %d cases by goldens of another card, resampled by whole cards (%s gates, %zu pairs of cards):\n"
+        "nothing changed, red %s (%s, at most %s); one case +%g%%, found by its duel %s (at least %s)\n\n",
+        KG_RUN_CASES, gates, runs->n_pairs, red, red_pct, bound, kg_planted_pct[KG_RUN_PLANTED], found, least);
 }
 
 /* kgate and the others on the same samples. */
 static void put_compared(const struct kg_trials *trials, FILE *out)
 {
     static const struct kg_columns_line head = { { "to compare, on the same samples", "at", "false SLOW", "",
-                                                   "+5% found", "", "+3% found" } };
-    const struct kg_columns columns = { .head = &head,
-                                        .left = 1,
-                                        .line = compared_line,
-                                        .of = trials,
-                                        .n_lines = sizeof compared_rows / sizeof *compared_rows };
+                                                   "+5% found", "", "+3% found", "", "runs red" } };
+    const struct kg_columns columns = {
+        .head = &head, .left = 1, .line = compared_line, .of = trials, .n_lines = N_COMPARED_ROWS
+    };
     kg_columns_put(&columns, out);
     fputc('\n', out);
 }
@@ -251,6 +284,7 @@ void kg_trials_put(const struct kg_trials *trials, const struct kg_series_set *s
             trials->n_starts == 1 ? "" : "s");
     if (report->goals) {
         put_goals(trials, out);
+        put_runs(&trials->runs, out);
         put_compared(trials, out);
     }
     if (!report->goals || report->verbose)
@@ -320,6 +354,20 @@ static void add_goals(cJSON *root, const struct kg_trials *trials)
     }
 }
 
+static void add_runs(cJSON *root, const struct kg_run_rates *runs)
+{
+    const struct {
+        const char *name;
+        size_t count;
+    } members[] = {
+        { "runs", kg_rate_gates(&runs->red) },      { "cases", KG_RUN_CASES },     { "red", runs->red.slow },
+        { "changed", kg_rate_gates(&runs->found) }, { "found", runs->found.slow }, { "gates", runs->n_gates }
+    };
+    cJSON *object = runs->n_pairs ? cJSON_AddObjectToObject(root, "runs") : NULL;
+    for (size_t i = 0; i < sizeof members / sizeof *members && object; i++)
+        kg_json_add_real(object, members[i].name, (double)members[i].count);
+}
+
 static void add_cases(cJSON *root, const struct kg_trials *trials)
 {
     static const char *const sds[KG_QUANTITIES] = { "sd_raw", "sd_ratio", "sd_against" };
@@ -363,6 +411,7 @@ int kg_trials_put_json(const struct kg_trials *trials, const struct kg_series_se
     kg_json_add_real(root, "cards", (double)trials->n_cards);
     kg_json_add_real(root, "starts", (double)trials->n_starts);
     add_goals(root, trials);
+    add_runs(root, &trials->runs);
     cJSON_AddItemToObject(root, "rates", kg_rates_to_json(rows, rows_of(trials, rows)));
     cJSON_AddItemToObject(root, "rates_by_class", kg_rates_to_json(trials->groups, trials->n_groups));
     add_cases(root, trials);

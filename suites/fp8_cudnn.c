@@ -9,6 +9,10 @@
 
 /* clang-format off */
 #define ROW(...) { .attention = { __VA_ARGS__ } }
+
+/* Where two things meet. */
+#define MEET(n, b, h, keys, s, skv, d, mask, factor, o)                                                                \
+    { .attention = { MEET_SIZES(n, b, h, keys, s, skv, d, mask, factor) }, .o_scale = o }
 /* clang-format on */
 
 static const struct sdpa_fp8 shapes[] = {
@@ -31,6 +35,17 @@ static const struct sdpa_fp8 cpu_shapes[] = {
     { .attention = { "o_scale", .B = 1, .H = 2, .S = 77, .D = 64 }, .o_scale = 64 },
     { .attention = { "o_cut", .B = 1, .H = 2, .S = 77, .D = 64 }, .o_scale = 512 },
     ROW("scale", .B = 1, .H = 2, .S = 77, .D = 64, .scale = 0.05),
+    /* clang-format off */
+    MEET(1, 1, 1, 1, 17, 33, 64, bottom, 0.05, 0), MEET(2, 1, 1, 1, 77, 77, 48, bottom, 0, 50),
+    MEET(3, 1, 1, 1, 205, 77, 9, bottom, 0, 100), MEET(4, 1, 4, 1, 77, 5, 9, causal, 0, 0),
+    MEET(5, 1, 4, 1, 205, 77, 48, causal, 0.05, 0), MEET(6, 1, 5, 5, 1, 33, 9, full, 0.05, 50),
+    MEET(7, 1, 5, 5, 17, 5, 48, bottom, 0, 100), MEET(8, 1, 5, 5, 205, 5, 48, causal, 0, 0),
+    MEET(9, 1, 6, 2, 17, 5, 9, bottom, 0.05, 0), MEET(10, 1, 6, 2, 17, 33, 48, causal, 0, 50),
+    MEET(11, 2, 1, 1, 1, 5, 48, causal, 0.05, 100), MEET(12, 2, 1, 1, 205, 5, 64, full, 0, 50),
+    MEET(13, 2, 4, 1, 1, 33, 64, bottom, 0.05, 100), MEET(14, 2, 4, 1, 17, 77, 48, full, 0, 50),
+    MEET(15, 2, 5, 5, 77, 77, 64, full, 0, 100), MEET(16, 2, 6, 2, 1, 77, 64, causal, 0, 0),
+    MEET(17, 2, 6, 2, 77, 33, 9, bottom, 0.05, 100), MEET(18, 2, 6, 2, 205, 33, 48, full, 0, 0),
+    /* clang-format on */
 };
 
 static const kg_suite_regime regimes[] = {
@@ -48,6 +63,11 @@ static const kg_suite_regime regimes[] = {
     { "ones", "*scale" }, /* not o_cut: the answer would be cut */
     { "rising", "odd_gqa_causal" },
     { "head_scales", "odd*" },
+    { "head_scales", "meet_*" },
+    { "low", "d64_h2_s512" },
+    { "lowest", "d64_h2_s512" },
+    { "high", "d64_h2_s512" },
+    { "bottom", "d64_h2_s512" },
     { "winner", "o_cut" }, /* outputs past the largest code */
 };
 

@@ -8,9 +8,7 @@
 #include "op/sdpa.h"
 #include "suites.h"
 
-/* What the words in a row's name stand for. Four query heads: with gqa, h / 2 and h % 2 name different key heads. */
-enum { mask_full = false, mask_causal = true };
-enum { dtype_f16 = KG_F16, dtype_bf16 = KG_BF16 };
+/* Four query heads: with gqa, h / 2 and h % 2 name different key heads. */
 enum { keys_mha = 4, keys_gqa = 2 };
 
 /* clang-format off */
@@ -80,9 +78,9 @@ enum { keys_mha = 4, keys_gqa = 2 };
 /* Head dimensions that are no multiple of 16. */
 #define DIMENSION(d) ROW(f16, d, 3, causal, gqa, 77), ROW(bf16, d, 1, full, mha, 77)
 
-/* Heads of all batches past what the second and third side of a grid hold. */
+/* Batches past 16 bits, heads of all of them past what the second and third side of a grid hold. */
 #define MANY_HEADS(d, keys)                                                                                            \
-    { "limit_heads_d" #d "_k" #keys, .B = 16400, .H = 4, .S = 1, .Skv = keys, .D = d, .dtype = KG_F16 }
+    { "limit_heads_d" #d "_k" #keys, .B = 33000, .H = 2, .S = 1, .Skv = keys, .D = d, .dtype = KG_F16 }
 
 /* What a kernel may take for granted: a scale of 1/sqrt(D), scores that FP32 holds to a bit, a key head of a query head's
  * own, some hundred heads, lengths of 16 bits; keys by fours, a single tile of them in all. `steep`: 16 on a GPU, where
@@ -91,11 +89,33 @@ enum { keys_mha = 4, keys_gqa = 2 };
     { "scale_half", .B = 2, .H = 4, .Hkv = 2, .S = 77, .Skv = 200, .D = d, .dtype = KG_F16, .scale = 0.5 },            \
         { "scale_" #steep, .B = 1, .H = 4, .Hkv = 2, .S = 77, .D = d, .dtype = KG_BF16, .causal = true, .scale = steep },\
         { "one_key_head", .B = 3, .H = 4, .Hkv = 1, .S = 77, .D = d, .dtype = KG_BF16, .causal = true },               \
-        { "heads_300", .B = 1, .H = 300, .S = 3, .Skv = 10, .D = d, .dtype = KG_F16 },                                 \
+        { "heads_300", .B = 1, .H = 300, .Hkv = 100, .S = 3, .Skv = 10, .D = d, .dtype = KG_F16 },                     \
         { "queries_66001", .B = 1, .H = 2, .Hkv = 1, .S = 66001, .Skv = 9, .D = d, .dtype = KG_F16 },                  \
         { "keys_70001_d" #d, .B = 1, .H = 2, .Hkv = 1, .S = 3, .Skv = 70001, .D = d, .dtype = KG_BF16 },               \
+        { "causal_keys_70001", .B = 1, .H = 1, .S = 3, .Skv = 70001, .D = d, .dtype = KG_F16, .causal = true,          \
+          .bottom_right = true },                                                                                      \
         { "one_tile", .B = 1, .H = 1, .S = 32, .Skv = 48, .D = d, .dtype = KG_F16 },                                   \
         ROW(f16, d, 1, full, gqa, 78), ROW(bf16, d, 3, causal, gqa, 10), ROW(f16, d, 1, causal, mha, 2)
+
+/* Where two things meet. */
+#define MEET(n, b, h, keys, s, skv, d, type, mask, factor)                                                             \
+    { MEET_SIZES(n, b, h, keys, s, skv, d, mask, factor), .dtype = (enum kg_dtype)dtype_##type }
+#define MEETINGS(d0, d1, d2, d3)                                                                                       \
+    MEET(1, 1, 1, 1, 33, 17, d3, f16, bottom, 0), MEET(2, 1, 3, 3, 33, 4, d1, bf16, full, 0.3),                        \
+    MEET(3, 1, 3, 3, 77, 150, d2, bf16, full, 0), MEET(4, 1, 4, 1, 5, 4, d0, bf16, causal, 0),                         \
+    MEET(5, 1, 6, 2, 1, 77, d2, f16, causal, 0), MEET(6, 1, 6, 2, 33, 64, d0, f16, causal, 0.05),                      \
+    MEET(7, 1, 6, 2, 77, 4, d3, f16, causal, 0.3), MEET(8, 1, 6, 2, 130, 150, d3, f16, full, 0.3),                     \
+    MEET(9, 1, 10, 2, 1, 150, d0, bf16, bottom, 0.3), MEET(10, 1, 10, 2, 77, 64, d2, f16, full, 0),                    \
+    MEET(11, 2, 1, 1, 5, 150, d3, f16, bottom, 0), MEET(12, 2, 3, 3, 5, 77, d0, f16, full, 0.05),                      \
+    MEET(13, 2, 4, 1, 1, 64, d3, f16, full, 0.05), MEET(14, 2, 4, 1, 130, 17, d1, f16, full, 0.3),                     \
+    MEET(15, 2, 6, 2, 77, 77, d1, bf16, bottom, 0.3), MEET(16, 2, 10, 2, 1, 17, d1, bf16, causal, 0),                  \
+    MEET(17, 2, 10, 2, 33, 77, d3, f16, full, 0), MEET(18, 2, 10, 2, 130, 4, d2, f16, bottom, 0.05),                   \
+    MEET(19, 3, 1, 1, 1, 4, d1, f16, full, 0.05), MEET(20, 3, 1, 1, 77, 77, d3, bf16, causal, 0.05),                   \
+    MEET(21, 3, 1, 1, 130, 64, d0, bf16, full, 0.3), MEET(22, 3, 1, 1, 130, 77, d2, bf16, bottom, 0.3),                \
+    MEET(23, 3, 3, 3, 1, 64, d3, bf16, bottom, 0), MEET(24, 3, 3, 3, 77, 17, d0, f16, bottom, 0.05),                   \
+    MEET(25, 3, 3, 3, 130, 150, d1, f16, causal, 0), MEET(26, 3, 4, 1, 33, 150, d2, bf16, bottom, 0.05),               \
+    MEET(27, 3, 4, 1, 77, 77, d1, f16, bottom, 0), MEET(28, 3, 6, 2, 5, 17, d2, bf16, full, 0.3),                      \
+    MEET(29, 3, 10, 2, 5, 64, d1, bf16, bottom, 0.05)
 
 /* Rows past 2^24, where a float no longer counts them. */
 #define MANY_ROWS                                                                                                      \
@@ -148,6 +168,7 @@ static const struct sdpa shapes[] = {
     DIMENSION(136),
     DIMENSION(256),
     NOT_GRANTED(64, 16),
+    MEETINGS(64, 80, 96, 128),
     MANY_HEADS(64, 17),
     MANY_ROWS,
     PAST_2G("keys", 3, 16384),
@@ -174,6 +195,8 @@ static const struct sdpa cpu_shapes[] = {
     DIMENSION(100),
     DIMENSION(136),
     DIMENSION(256),
+    MEETINGS(8, 24, 40, 64),
+    ROW(f16, 33, 1, causal, gqa, 17),
     NOT_GRANTED(24, 1024), /* 24 channels, as 17 signs tell 70001 keys apart */
     MANY_HEADS(8, 3),
     UNEQUAL(f16, 64, causal, 1, 200),
@@ -195,8 +218,10 @@ static const kg_suite_regime regimes[] = {
     { "rising", "*_d8_b1_*_s1025" },
     { "falling", "*_d8_b1_*_s1025" },
     { "large", "scale_1*" },
-    { "winner", "keys_70001_d24" }, { "winner", "keys_70001_d64" },
+    { "winner", "keys_70001_d24" },
+    { "winner", "keys_70001_d64" },
     ALL_REGIMES("scale_half"),
+    { "poison", "meet_*" },
 };
 
 static const uint64_t seeds[] = { 0 };

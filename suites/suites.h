@@ -26,6 +26,17 @@ extern const kg_suite flex_attention, flex_attention_static, flex_parity;
 #define ALL_REGIMES(rows) VALUE_REGIMES(rows), TILE_REGIMES(rows)
 /* clang-format on */
 
+/* A row of a table in which every pair of values meets (tests/cli/parity.sh): what goes wrong where two things are
+ * together is seen there. These are its sizes, of a struct sdpa; its words stand for what follows. */
+/* clang-format off */
+#define MEET_SIZES(n, b, h, keys, s, skv, d, mask, factor)                                                             \
+    "meet_" #n, .B = b, .H = h, .Hkv = keys, .S = s, .Skv = skv, .D = d, .causal = mask_##mask,                        \
+    .bottom_right = align_##mask, .scale = factor
+/* clang-format on */
+enum { mask_full = false, mask_causal = true, mask_bottom = true };
+enum { align_full = false, align_causal = false, align_bottom = true };
+enum { dtype_f16 = KG_F16, dtype_bf16 = KG_BF16 };
+
 /* The root of a module, which the runner finds: in a file that lists its `suites`, and includes what the build writes,
  * kg_build.h and kg_kernels.h. */
 #define SUITES_ROOT(its_name)                                                                                          \

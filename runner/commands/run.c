@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "run/bless.h"
+#include "run/duel.h"
 #include "base/clock.h"
 #include "reports/facts.h"
 #include "reports/terminal.h"
@@ -157,6 +158,8 @@ int kg_command_run(const struct kg_options *options, kg_error *ret_error)
         double started_s = kg_now_s(); /* waiting for the device is not the run's time */
         say_beforehand(&session);
         status = kg_rounds_run(&rounds, ret_error);
+        if (!status)
+            status = kg_duels_run(&rounds, ret_error);
         session.run.seconds = kg_now_s() - started_s;
     }
     if (!status)

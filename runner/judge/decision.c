@@ -112,20 +112,27 @@ static void glance(const struct kg_criteria *criteria, const double *logs, int n
     }
 }
 
-/* One set by itself. `wanted` counts its own blocks. Before the first look: figures to be shown, no more. */
-static struct kg_decision decide_set(const struct kg_criteria *criteria, int first, const double *logs, int n_blocks)
+/* One set by itself, of at most `room` blocks where it may go on. `wanted` counts its own blocks. Before the first
+ * look: figures to be shown, no more. */
+static struct kg_decision decide_set(const struct kg_criteria *criteria, int first, int room, const double *logs,
+                                     int n_blocks)
 {
     const int n_looks = kg_look_count(first, criteria->max_blocks);
+    const int n_extra = room > criteria->max_blocks ? kg_look_count(criteria->max_blocks, room) - 1 : 0;
     struct kg_decision decision = none;
-    for (int look = 1; look <= n_looks; look++) {
-        int blocks = kg_look_blocks(look, first, criteria->max_blocks);
+    for (int look = 1; look <= n_looks + n_extra; look++) {
+        const bool extra = look > n_looks;
+        const int blocks = extra ? kg_look_blocks(look - n_looks + 1, criteria->max_blocks, room)
+                                 : kg_look_blocks(look, first, criteria->max_blocks);
+        const double alpha = extra ? KG_SET_ALPHA / 2 / n_extra : kg_look_alpha(look, n_looks);
         if (blocks > n_blocks) {
             decision.wanted = blocks;
+            decision.extra = extra;
             if (look == 1 && n_blocks > 0)
-                glance(criteria, logs, n_blocks, kg_look_alpha(1, n_looks), &decision);
+                glance(criteria, logs, n_blocks, alpha, &decision);
             break;
         }
-        if (!look_at(criteria, logs, blocks, kg_look_alpha(look, n_looks), &decision))
+        if (!look_at(criteria, logs, blocks, alpha, &decision))
             break;
         decision.look = look;
         decision.n_blocks = blocks;
@@ -137,12 +144,14 @@ static struct kg_decision decide_set(const struct kg_criteria *criteria, int fir
 
 struct kg_decision kg_decide(const struct kg_criteria *criteria, const double *logs, int n_blocks)
 {
-    struct kg_decision first = decide_set(criteria, KG_LOOK_EVERY, logs, n_blocks);
+    const int room = criteria->room - KG_CONFIRM_BLOCKS; /* an alarm at the last look can still be confirmed */
+    struct kg_decision first = decide_set(criteria, KG_LOOK_EVERY, room, logs, n_blocks);
     if (first.answer != KG_ANSWER_SLOW)
         return first;
 
     int n_later = n_blocks - first.n_blocks;
-    struct kg_decision second = decide_set(criteria, KG_CONFIRM_BLOCKS, logs + first.n_blocks, n_later);
+    struct kg_decision second =
+        decide_set(criteria, KG_CONFIRM_BLOCKS, criteria->room - first.n_blocks, logs + first.n_blocks, n_later);
     if (n_later == 0) { /* the alarm is all there is to show */
         second.change_pct = first.change_pct;
         second.margin_pct = first.margin_pct;

@@ -4,9 +4,12 @@
  * Blocks are looked at in sets. A set is looked at after every KG_LOOK_EVERY blocks, at last after max_blocks; its
  * error KG_SET_ALPHA is spent over these looks. A first set that says SLOW is an alarm: the blocks after it are a
  * second set, looked at by itself, and only its answer counts. Its first look comes after KG_CONFIRM_BLOCKS, so that
- * noise which is larger than the prior has had time to show. */
+ * noise which is larger than the prior has had time to show. Where there is time for it a set goes on past max_blocks,
+ * as far as `room` lets it, and spends half of its error once more over these looks. */
 #ifndef KG_DECISION_H
 #define KG_DECISION_H
+
+#include <stdbool.h>
 
 #define KG_LOOK_EVERY 3
 #define KG_CONFIRM_BLOCKS 6 /* of the second set, before its first look; max_blocks where that is less */
@@ -28,6 +31,7 @@ struct kg_criteria {
     struct kg_prior prior;
     double threshold_pct, floor_pct, resolution_pct;
     int max_blocks; /* of a set: --rounds, KG_LOOK_EVERY to KG_MAX_SET */
+    int room;       /* most blocks of both sets, where what is undecided goes on; 0: it does not */
 };
 
 /* MORE: more blocks are wanted, or, where none are to come, that the rounds ran out. */
@@ -41,6 +45,7 @@ struct kg_decision {
     int alarm_blocks;              /* blocks of a first set that raised an alarm; 0: none did */
     double alarm_pct;              /* its estimate */
     int wanted;                    /* blocks of both sets at the next look; 0: decided, or the rounds ran out */
+    bool extra;                    /* and that look is past max_blocks */
 };
 
 /* `logs`: of n_blocks blocks, in the order they were measured. A value that is not finite: MORE with NAN figures. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "plan/policy.h"
 #include "plan/problem.h"
 
 #define UNSTEADY_CUDA_PCT 3.0
@@ -227,6 +228,11 @@ bool kg_golden_holds_threshold(const struct kg_golden *golden, double table_pct)
 {
     const struct kg_threshold *own = &golden->threshold;
     return *own->from && (*own->reason || own->pct < table_pct);
+}
+
+double kg_golden_creep_pct(const struct kg_golden *golden, double table_pct)
+{
+    return fmin(table_pct, *golden->creep ? strtod(golden->creep, NULL) : KG_CREEP_PCT);
 }
 
 const char *kg_golden_regime_name(const kg_regime *regime)

@@ -6,7 +6,9 @@
 #include "kgate.h"
 #include "judge/result.h"
 
-#define KG_GOLDEN_SCHEMA 3     /* 1 and 2 are read too: they do not know what was timed */
+#define KG_GOLDEN_SCHEMA 3 /* 1 and 2 are read too: they do not know what was timed */
+#define KG_GOLDEN_PREFIX "expectations_"
+#define KG_MAX_CARDS 64        /* of whose means a golden is told by fleet.h */
 #define KG_GOLDEN_MIN_BLOCKS 3 /* a bless needs, and a file holds, at least so many */
 
 struct kg_provenance {
@@ -54,11 +56,16 @@ struct kg_golden {
     char launch[1024]; /* kg_launch_format; "" : it is not known, nor are the knobs */
     char knobs[256];   /* as they took effect: name=value,… */
     struct kg_threshold threshold;
+    char creep[16];    /* per cent over the best that its table allowed; "" : KG_CREEP_PCT */
     char xfails[256];  /* regimes in which it was expected to fail, "normal" among them: "huge,sink"; "" : none */
     char compiler[31]; /* of what was compiled at run time; "" : nothing was */
     int registers;     /* of it, the most of a kernel */
     int spill_bytes;   /* of all of it, stores and loads */
     struct kg_provenance provenance;
+    int n_cards; /* whose means are known, by kg_fleet_fit, of log ratios or, without an anchor, of log us; 0: none
+                    asked */
+    double card_means[KG_MAX_CARDS];
+    double card_sd; /* between cards */
 };
 
 struct kg_goldens {
@@ -88,6 +95,9 @@ bool kg_golden_is_of(const struct kg_golden *golden, const kg_op *op, const void
 /* Does the golden's threshold hold, and not the table's? One that was given does; the table's at the bless does where
  * the table is milder by now. */
 bool kg_golden_holds_threshold(const struct kg_golden *golden, double table_pct);
+
+/* What may creep over the best: what the table allows, but no more than it did when the golden was blessed. */
+double kg_golden_creep_pct(const struct kg_golden *golden, double table_pct);
 
 /* Was the case expected to fail in that regime, NULL: on normal inputs, when the golden was blessed? */
 bool kg_golden_excuses(const struct kg_golden *golden, const kg_regime *regime);

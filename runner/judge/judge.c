@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/format.h"
+#include "judge/changed.h"
 #include "judge/reason.h"
 
 /* A question to kg_decide, with room for what it points to. */
@@ -128,6 +129,7 @@ static void ask(const struct kg_result *result, enum kg_quantity quantity, struc
         .threshold_pct = result->of.policy.threshold_pct,
         .resolution_pct = 100 * result->tick_us / (first->calls > 0 ? first->calls : 1) / first->p50_us,
         .max_blocks = result->of.policy.max_blocks < KG_MAX_SET ? result->of.policy.max_blocks : KG_MAX_SET,
+        .room = result->of.policy.goes_on ? KG_MAX_BLOCKS : 0,
     };
 }
 
@@ -136,6 +138,25 @@ struct kg_prior kg_judge_golden_prior(double floor_pct, int n_golden)
     int freedom = n_golden - 1;
     return (struct kg_prior){ .sd = log1p(floor_pct / 100) / 2,
                               .blocks = freedom < KG_GOLDEN_PRIOR_BLOCKS ? freedom : KG_GOLDEN_PRIOR_BLOCKS };
+}
+
+/* What cards differ by, as a fleet was seen to, or as is known of none in particular. */
+static void ask_another_card(const struct kg_result *result, const struct kg_golden *golden, enum kg_quantity quantity,
+                             struct question *question)
+{
+    struct kg_criteria *criteria = &question->criteria;
+    const bool ratio = quantity == KG_QUANTITY_RATIO;
+    double least_pct = ratio ? KG_CARD_RATIO_FLOOR_PCT : KG_CARD_SPREAD_PCT;
+    if (golden->n_cards > 1 && ratio == (golden->anchor[0] != 0)) {
+        criteria->n_golden = golden->n_cards < KG_MAX_BLOCKS ? golden->n_cards : KG_MAX_BLOCKS;
+        memcpy(question->golden_logs, golden->card_means, (size_t)criteria->n_golden * sizeof *golden->card_means);
+        least_pct = pct_of_log(2 * golden->card_sd);
+    }
+    if (ratio || golden->n_cards > 1)
+        criteria->floor_pct = fmax(criteria->floor_pct, least_pct);
+    if (ratio && kg_changed_nothing(result, golden))
+        least_pct = fmax(least_pct, KG_CARD_RATIO_SPREAD_PCT);
+    criteria->threshold_pct = fmax(criteria->threshold_pct, fmax(least_pct, ratio ? criteria->floor_pct : 0));
 }
 
 /* The floor holds what no number of blocks averages away, so it is the largest that is known. */
@@ -157,12 +178,8 @@ static void ask_golden(const struct kg_result *result, const struct kg_expectati
         ret_question->golden_logs[i] = log(blocks[i]);
     criteria->prior = measured.blocks > 0 && measured.sd > prior.sd ? measured : prior;
     criteria->floor_pct = fmax(floor_pct, machine_floor_pct(e, quantity));
-    if (same_card)
-        return;
-    if (quantity == KG_QUANTITY_RATIO)
-        criteria->floor_pct = fmax(criteria->floor_pct, KG_CARD_RATIO_FLOOR_PCT);
-    criteria->threshold_pct =
-        fmax(criteria->threshold_pct, quantity == KG_QUANTITY_RATIO ? criteria->floor_pct : KG_CARD_SPREAD_PCT);
+    if (!same_card)
+        ask_another_card(result, golden, quantity, ret_question);
 }
 
 struct kg_prior kg_judge_class_prior(enum kg_device_kind kind, double time_us)
@@ -202,6 +219,8 @@ static void add_answer(struct kg_result *result, const struct kg_decision *decis
         kg_reason_add(result, "a first set of %d rounds read %+.1f%%, ", decision->alarm_blocks, decision->alarm_pct);
     if (undecided && later_blocks == 0)
         kg_reason_add(result, "to be confirmed: ");
+    else if (undecided && later_blocks > max_blocks)
+        kg_reason_add(result, "%d blocks%s do not decide: ", later_blocks, decision->alarm_blocks ? " after it" : "");
     else if (undecided)
         kg_reason_add(result, "%d of at most %d blocks%s do not decide: ", later_blocks, max_blocks,
                       decision->alarm_blocks ? " after it" : "");
@@ -234,6 +253,7 @@ static enum kg_verdict answer(struct kg_result *result, const struct question *q
     judgement->margin_pct = decision.margin_pct;
     judgement->alarm_blocks = decision.alarm_blocks;
     judgement->alarm_pct = decision.alarm_pct;
+    judgement->wants_extra = decision.extra;
     add_answer(result, &decision, criteria->max_blocks);
     *ret_decision = decision;
     return verdicts[decision.answer];
@@ -257,36 +277,6 @@ static struct kg_expectation without_floor(const struct kg_expectation *e)
     return bare;
 }
 
-/* Where an identity ends with knobs that are not at their fallbacks: "code; knobs a=1". NULL: it does not. */
-static char *find_knobs(char *identity)
-{
-    char *later = strstr(identity, "; knobs ");
-    return later ? later : !strncmp(identity, "knobs ", strlen("knobs ")) ? identity : NULL;
-}
-
-/* Evidence on the cause of a slower time; nothing where one of the two has no identity. A golden is of no --knob, which
- * an identity ends with; two builds are measured with the same. */
-static void add_identity(struct kg_result *result, const char *other_identity)
-{
-    bool against = result->judgement.quantity == KG_QUANTITY_AGAINST;
-    char code[sizeof result->identity];
-    snprintf(code, sizeof code, "%s", result->identity);
-    char *knobs = against ? NULL : find_knobs(code);
-    if (knobs)
-        *knobs = '\0';
-    if (result->judgement.same_code)
-        kg_reason_add(result, ", same code as the %s: environment", against ? "baseline" : "golden");
-    else if (result->identity[0] && other_identity[0] && strcmp(code, other_identity))
-        kg_reason_add(result, against ? ", code differs from the baseline's" : ", code changed since the golden");
-}
-
-/* A golden that does not know its knobs is of the fallbacks. */
-static void add_knobs(struct kg_result *result, const struct kg_golden *golden)
-{
-    if (golden->launch[0] ? strcmp(result->knobs, golden->knobs) != 0 : find_knobs(result->identity) != NULL)
-        kg_reason_add(result, ", knobs differ from the golden's: %s", result->knobs[0] ? result->knobs : "none");
-}
-
 /* ---- creep ----------------------------------------------------------------------------------------------------- */
 
 /* Raw on the best's own card; on another by ratio, where the golden's ratios can be used and are to the anchor of the
@@ -305,8 +295,10 @@ static bool ask_best(const struct kg_result *result, const struct kg_expectation
     ask_golden(result, e, by_raw ? KG_QUANTITY_RAW : KG_QUANTITY_RATIO, by_raw, ret_question);
     ret_question->golden_logs[0] = log(by_raw ? best->p50_us : best->ratio);
     criteria->n_golden = 1;
-    const double budget_pct =
-        by_raw ? result->of.policy.creep_pct : fmax(result->of.policy.creep_pct, KG_CARD_CREEP_PCT);
+    const double creep_pct = kg_golden_creep_pct(golden, result->of.policy.creep_pct);
+    double budget_pct = by_raw ? creep_pct : fmax(creep_pct, KG_CARD_RATIO_SPREAD_PCT);
+    if (!by_raw && golden->n_cards > 1) /* two single cards differ by more than one does from the mean of all */
+        budget_pct = fmax(budget_pct, pct_of_log(2 * sqrt(2) * golden->card_sd));
     criteria->threshold_pct = criteria->floor_pct = fmax(budget_pct, criteria->floor_pct);
     return true;
 }
@@ -320,8 +312,9 @@ static void add_creep(struct kg_result *result, const struct kg_best *best, cons
         kg_reason_add(result, "%s", kg_format_time(best->p50_us).s);
     else
         kg_reason_add(result, "a ratio of %.4g", best->ratio);
-    kg_reason_add(result, " at %.12s of %.10s%s, creep budget %.3g%%", best->git_sha, best->date,
-                  by_raw ? "" : " on another card", budget_pct);
+    kg_reason_add(result, " at %.12s of %.10s%s, %screep budget %.3g%%", best->git_sha, best->date,
+                  by_raw ? "" : " on another card", budget_pct < result->of.policy.creep_pct ? "the golden's " : "",
+                  budget_pct);
 }
 
 /* Is the time over the fastest ever blessed by more than the creep budget? Noise is allowed for, and it is confirmed
@@ -342,6 +335,8 @@ static enum kg_verdict judge_creep(struct kg_result *result, const struct kg_exp
         result->judgement.alarm_pct = decision.alarm_pct;
     }
     add_creep(result, &e->golden->best, e, &decision, criteria->threshold_pct);
+    result->judgement.creep = undecided || decision.answer == KG_ANSWER_SLOW;
+    result->judgement.wants_extra = decision.extra;
     if (decision.answer == KG_ANSWER_SLOW)
         return KG_SLOW;
     kg_reason_add(result, undecided ? ", to be confirmed" : ", after %+.1f%% in a first set of %d rounds",
@@ -372,6 +367,17 @@ static bool choose_quantity(struct kg_result *result, const struct kg_expectatio
     return true;
 }
 
+/* No code that changed made it slower, so what KG_UNCHANGED_BLOCKS do not decide is no reason to doubt it; an alarm is
+ * looked into as any other. */
+static enum kg_verdict trust_sameness(struct kg_result *result, bool *ret_more)
+{
+    if (*ret_more && (result->judgement.alarm_blocks || result->n_blocks < KG_UNCHANGED_BLOCKS))
+        return KG_UNSURE;
+    *ret_more = false;
+    kg_reason_add(result, ", but nothing that is launched has changed since the golden");
+    return KG_PASS;
+}
+
 static enum kg_verdict judge_golden(struct kg_result *result, const struct kg_expectation *e, bool *ret_more)
 {
     const struct kg_golden *golden = e->golden;
@@ -384,7 +390,10 @@ static enum kg_verdict judge_golden(struct kg_result *result, const struct kg_ex
     bool same_card = is_card(e, golden->provenance.uuid);
     judgement->golden_us = golden->p50_us;
     judgement->same_code = result->identity[0] && !strcmp(result->identity, golden->identity);
-    if (!choose_quantity(result, e, same_card, note, sizeof note) || refuse_threshold(result, e))
+    judgement->unchanged = kg_changed_nothing(result, golden);
+    if (!choose_quantity(result, e, same_card, note, sizeof note))
+        return judgement->unchanged ? trust_sameness(result, ret_more) : KG_UNGATED;
+    if (refuse_threshold(result, e))
         return KG_UNGATED;
 
     ask_golden(result, &bare, judgement->quantity, same_card, &strict);
@@ -401,9 +410,11 @@ static enum kg_verdict judge_golden(struct kg_result *result, const struct kg_ex
     }
     if (!cpu && (verdict == KG_PASS || verdict == KG_FAST)) /* a CPU's absolute times travel badly */
         verdict = judge_creep(result, e, decision.alarm_blocks + decision.n_blocks, verdict, ret_more);
-    if (verdict == KG_SLOW)
-        add_identity(result, golden->identity);
-    add_knobs(result, golden);
+    if (verdict == KG_UNSURE && judgement->unchanged)
+        verdict = trust_sameness(result, ret_more);
+    if (verdict == KG_SLOW && judgement->same_code)
+        kg_reason_add(result, ", same code as the golden: environment");
+    kg_changed_add(result, golden, e->driver, verdict == KG_PASS);
     if (verdict == KG_FAST)
         kg_reason_add(result, ", the golden is stale: bless");
     if (note[0])
@@ -431,8 +442,9 @@ static enum kg_verdict judge_against(struct kg_result *result, const struct kg_e
     enum kg_verdict verdict = answer(result, &question, &decision);
     add_milder(result, e, &strict, &decision);
     *ret_more = decision.wanted > 0;
-    if (verdict == KG_SLOW)
-        add_identity(result, result->baseline_identity);
+    if (verdict == KG_SLOW && result->judgement.same_code)
+        kg_reason_add(result, ", same code as the baseline: environment");
+    kg_changed_add_baseline(result, verdict == KG_PASS);
     return verdict;
 }
 

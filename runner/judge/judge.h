@@ -7,15 +7,17 @@
 
 /* Most blocks that a golden's noise counts for as a prior: it is of another session than the one that is judged. */
 #define KG_GOLDEN_PRIOR_BLOCKS 6
+/* Blocks after which what is undecided passes, where nothing that is launched has changed. */
+#define KG_UNCHANGED_BLOCKS 6
 /* Blocks that the noise of a class of kernels counts for, under --against, where selfcheck measured nothing. */
 #define KG_CLASS_PRIOR_BLOCKS 4
 /* Another card of the model: least threshold and floor of a ratio, and least threshold of a raw time, since cards of
  * one model differ by 8%, as published. */
 #define KG_CARD_RATIO_FLOOR_PCT 1.5
 #define KG_CARD_SPREAD_PCT 10.0
-/* The least creep budget against a best of another card: the best is the least of all, and means of ratios differed by
- * up to 2.6% between H200s. */
-#define KG_CARD_CREEP_PCT 5.0
+/* Means of ratios differed by up to 2.6% between H200s: another card's are not slower by less than this where nothing
+ * that is launched has changed, nor over a best, which is the least of all. */
+#define KG_CARD_RATIO_SPREAD_PCT 5.0
 /* An anchor that moved by more than this is not used, however wide the threshold is. */
 #define KG_ANCHOR_MOVED_PCT 5.0
 

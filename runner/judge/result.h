@@ -95,6 +95,9 @@ struct kg_judgement {
     double threshold_pct;
     double floor_pct; /* noise of this case that a SLOW must clear */
     bool same_code;   /* identity equals the golden's, or the baseline's */
+    bool wants_extra; /* more blocks are wanted, past those of --rounds */
+    bool creep;       /* SLOW, or undecided, over the best and not over the golden */
+    bool unchanged;   /* and launch and knobs the golden's: kg_changed_nothing */
     int alarm_blocks; /* blocks after which a first set of rounds said SLOW; 0: none did */
     double alarm_pct; /* its estimate. A verdict other than SLOW then says that a second set did not confirm it */
 };

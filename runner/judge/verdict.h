@@ -11,6 +11,7 @@ struct kg_expectation {
     const struct kg_golden *golden; /* NULL: none */
     const struct kg_floor *floor;   /* noise of this case as kgate selfcheck measured it here; NULL: not measured */
     const char *device_uuid;        /* of this run: another card judges by ratio only */
+    const char *driver;             /* of this run */
     const char *stopped;            /* why the run ended before this case was decided; NULL: it did not */
     bool failed_fast;               /* that was --fail-fast, so the run is red already: SKIP, not UNSURE */
     bool blesses;                   /* the golden is about to be renewed: what it says of code is no limit */

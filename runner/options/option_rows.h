@@ -49,6 +49,8 @@ OPTION(flag, fail_fast, "fail-fast", RUN, NULL)
 OPTION(count, repeat, "repeat", RUN, "N", AGAIN, .least = 1, .most = 1000000) /* further launches; 0: none */
 OPTION(name, against, "against", RUN, "MODULE.so", AGAIN) /* judged by this build; NULL: by goldens */
 OPTION(flag, allow_removed, "allow-removed", RUN, NULL, AGAIN)
+OPTION(list, duels, "duel", RUN, "PLACE", AGAIN, .count = AT(n_duels))     /* where the builds of goldens are */
+OPTION(real, budget_s, "budget", RUN, "SECONDS", AGAIN, .most = 86400) /* for what goldens leave open */
 OPTION(count, jobs, "jobs", RUN, "N", AGAIN, .least = 1, .most = 64)            /* 0: by the device */
 OPTION(real, timeout_s, "timeout", RUN | SELF, "SECONDS", AGAIN, .most = 86400) /* of the whole command; 0: none */
 
@@ -63,6 +65,7 @@ OPTION(git_sha, git_sha, "git-sha", RUN | SELF | RESOURCES, "SHA", AGAIN)
 GROUP("backends")
 OPTION(knob, knobs, "knob", RUN | SELF, "NAME=VALUE", AGAIN, .count = AT(n_knobs))
 OPTION(list, library_paths, "library-path", RUN | DOCTOR | SELF, "DIR", AGAIN, .count = AT(n_library_paths))
+OPTION(list, baseline_library_paths, "baseline-library-path", RUN, "DIR", AGAIN, .count = AT(n_baseline_library_paths))
 OPTION(text, cache, "cache", RUN | SELF, "DIR")
 OPTION(real, case_timeout_s, "case-timeout", RUN | SELF, "SECONDS", AGAIN, .most = 86400) /* of a phase of a case */
 

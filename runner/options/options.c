@@ -126,6 +126,7 @@ int kg_options_parse(int argc, char *const argv[], struct kg_options *ret_option
                             .device = "auto",
                             .output = "results",
                             .case_timeout_s = KG_CASE_TIMEOUT_S,
+                            .budget_s = KG_BUDGET_S,
                             .selection = { .variable = getenv },
                             .timing = { -1, -1, -1, -1, -1 } };
     if (argc < 2)

@@ -7,6 +7,7 @@
 #include "plan/policy.h"
 
 #define KG_CASE_TIMEOUT_S 60 /* --case-timeout, where it is not given */
+#define KG_BUDGET_S 60       /* --budget, likewise */
 
 enum kg_command {
     KG_COMMAND_RUN,

@@ -27,8 +27,8 @@ static int check_bless(const struct kg_options *o, kg_error *ret_error)
 
 static int check_against(const struct kg_options *o, kg_error *ret_error)
 {
-    if (o->allow_removed && !o->against)
-        return kg_fail(ret_error, KG_EINVAL, "--allow-removed goes with --against");
+    if ((o->allow_removed || o->n_baseline_library_paths) && !o->against)
+        return kg_fail(ret_error, KG_EINVAL, "--allow-removed and --baseline-library-path go with --against");
     if (!o->against)
         return KG_OK;
     if (o->timing.timer == KG_TIMER_EVENT)
@@ -60,6 +60,9 @@ int kg_options_check(const struct kg_options *o, kg_error *ret_error)
                        KG_MAX_SET);
     if (o->quiet && o->verbose)
         return kg_fail(ret_error, KG_EINVAL, "--quiet does not go with --verbose");
+    if (o->n_duels && (o->against || o->bless || o->no_time || o->n_knobs)) /* both builds would have the knob */
+        return kg_fail(ret_error, KG_EINVAL,
+                       "--duel is of goldens: it goes with none of --against, --bless, --no-time and --knob");
     int status = check_bless(o, ret_error);
     if (!status)
         status = check_against(o, ret_error);

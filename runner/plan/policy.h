@@ -56,6 +56,7 @@ struct kg_policy {
     enum kg_threshold_from threshold_from;
     double creep_pct;   /* allowed over the best ever blessed, with the interval's lower bound. CUDA only */
     int max_blocks;     /* of a set of rounds */
+    bool goes_on;       /* past them, while --budget lasts */
     bool timed;         /* false: --no-time, or a table that is correctness only */
     bool against;       /* as kg_policy_terms has it */
     bool is_cpu_anchor; /* judges the others by ratio; its own absolute time travels badly, so no golden judges it */

@@ -138,6 +138,8 @@ static void set_threshold(const struct kg_session *s, const struct kg_result *r,
 {
     const bool given = s->options->timing.threshold_pct >= 0;
     struct kg_threshold *own = &golden->threshold;
+    if (r->of.policy.creep_pct != KG_CREEP_PCT)
+        snprintf(golden->creep, sizeof golden->creep, "%.6g", r->of.policy.creep_pct);
     if (!given && old && *old->threshold.reason) {
         *own = old->threshold;
         return;
@@ -170,8 +172,9 @@ static void list_xfails(const struct kg_session *s, const struct kg_result *r, s
     }
 }
 
-static int bless_one(struct kg_session *s, struct kg_goldens *goldens, struct kg_result *r, FILE *out,
-                     kg_error *ret_error)
+/* The same code on another card adds to that card's file; what changed makes a golden anew. */
+static int bless_one(struct kg_session *s, struct kg_goldens *goldens, struct kg_fleet *fleet, struct kg_result *r,
+                     FILE *out, kg_error *ret_error)
 {
     char key[KG_ID_SIZE];
     struct kg_golden golden;
@@ -183,10 +186,16 @@ static int bless_one(struct kg_session *s, struct kg_goldens *goldens, struct kg
         refuse(r, cause.text, out);
         return KG_OK;
     }
-    set_threshold(s, r, kg_goldens_find(goldens, key), &golden);
+    const struct kg_golden *old = kg_goldens_find(goldens, key);
+    set_threshold(s, r, old, &golden);
     list_xfails(s, r, &golden);
     r->bless = KG_BLESSED;
-    say_blessed(kg_goldens_find(goldens, key), &golden, s->options->reset_best, out);
+    if (old && r->of.kind == KG_CUDA && s->options->timing.threshold_pct < 0 && !s->options->reset_best &&
+        kg_fleet_takes(old, &golden)) {
+        fprintf(out, "blessed %s: %.6g us on this card\n", key, golden.p50_us);
+        return kg_fleet_put(fleet, &golden, ret_error);
+    }
+    say_blessed(old, &golden, s->options->reset_best, out);
     return kg_goldens_put(goldens, &golden, s->options->reset_best, ret_error);
 }
 
@@ -214,6 +223,7 @@ static void prune(struct kg_session *s, struct kg_goldens *goldens, FILE *out)
 int kg_bless(struct kg_session *s, const bool *timed, FILE *out, kg_error *ret_error)
 {
     struct kg_goldens fresh = { 0 };
+    struct kg_fleet fleet = { 0 };
     struct kg_changes changes;
     int status = refuse_wrong(s, ret_error);
     if (!status)
@@ -222,18 +232,23 @@ int kg_bless(struct kg_session *s, const bool *timed, FILE *out, kg_error *ret_e
         return status;
     /* Again, under the lock: another bless may have written. */
     status = kg_goldens_load(s->expectations, s->device.arch, &fresh, ret_error);
+    if (!status)
+        status = kg_fleet_load(s->expectations, s->device.arch, &fleet, ret_error);
     for (size_t i = 0; i < s->n_results && !status; i++)
         if (s->results[i].verdict == KG_WEAK)
             refuse_weak(&s->results[i], changes.lines);
         else if (blessable(s, i, timed))
-            status = bless_one(s, &fresh, &s->results[i], changes.lines, ret_error);
+            status = bless_one(s, &fresh, &fleet, &s->results[i], changes.lines, ret_error);
     if (!status && s->options->prune)
         prune(s, &fresh, changes.lines);
     if (!status && (fresh.count || fresh.exists)) /* a file of none would say that this device has goldens */
         status = kg_goldens_save(&fresh, s->expectations, ret_error);
+    if (!status)
+        status = kg_fleet_save(&fleet, s->device.uuid, &fresh, s->expectations, ret_error);
     s->run.blessed = kg_changes_end(&changes, status, out) && !status;
     s->run.expectations_exist |= !status && fresh.count;
     kg_goldens_done(&fresh);
+    kg_fleet_done(&fleet);
     for (size_t i = 0; i < s->n_results; i++) {
         if (status) /* the file is as it was */
             s->results[i].bless = KG_BLESS_NONE;

@@ -49,6 +49,7 @@ void kg_session_resolve_policy(const struct kg_session *s, struct kg_result *r)
                                            .against = s->baseline.root };
     r->of.policy = kg_policy_of(r->of.suite, r->of.backend, r->of.kind, &terms);
     r->of.policy.timed &= !r->of.regime;
+    r->of.policy.goes_on = !s->options->rounds && !s->options->bless && !s->options->n_duels;
     r->of.policy.xfail = kg_case_xfail(&r->of, r->id);
     r->of.policy.excused = kg_case_excused(&r->of, r->id);
     take_threshold(s, r);
@@ -107,6 +108,7 @@ struct kg_expectation kg_session_expectation(const struct kg_session *s, const s
                                     .floor = kg_floors_find(&s->floors, &s->device, key, &contract,
                                                             *r->identity ? r->identity : NULL),
                                     .device_uuid = s->device.uuid,
+                                    .driver = s->device.driver,
                                     .blesses = s->options->bless };
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "judge/decision.h"
 #include "judge/verdict.h"
 #include "run/schedule.h"
@@ -192,13 +193,23 @@ static int check(struct kg_rounds *r, struct kg_job *job, kg_error *ret_error)
     return KG_OK;
 }
 
+/* --budget counts from the first block past --rounds. */
+static bool has_time_for_extra(struct kg_rounds *r)
+{
+    if (!(r->extra_until_s > 0))
+        r->extra_until_s = kg_now_s() + r->session->options->budget_s;
+    return kg_now_s() < r->extra_until_s;
+}
+
 /* Under --bless every case gets the same number of blocks. */
-static bool wants_more(const struct kg_rounds *r, size_t i)
+static bool wants_more(struct kg_rounds *r, size_t i)
 {
     const struct kg_session *s = r->session;
     const struct kg_result *result = &s->results[i];
     if (result->outcome != KG_RAN || !kg_gate_marks_all(result->marks))
         return false;
+    if (r->more[i] && result->judgement.wants_extra)
+        return has_time_for_extra(r);
     return r->more[i] || s->options->bless;
 }
 

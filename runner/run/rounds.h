@@ -11,11 +11,12 @@
 struct kg_rounds {
     struct kg_session *session;
     struct kg_stop stop;
-    bool *timed;    /* a flag a result: its time is measured */
-    bool *open;     /* of these, the ones that more blocks could still decide */
-    bool *answered; /* it has been judged since it last changed */
-    bool *more;     /* and the answer was that more blocks could still decide it */
-    bool stopped;   /* it ended before it was through, but not by --fail-fast */
+    bool *timed;          /* a flag a result: its time is measured */
+    bool *open;           /* of these, the ones that more blocks could still decide */
+    bool *answered;       /* it has been judged since it last changed */
+    bool *more;           /* and the answer was that more blocks could still decide it */
+    bool stopped;         /* it ended before it was through, but not by --fail-fast */
+    double extra_until_s; /* kg_now_s(): blocks past --rounds are measured until then; 0: none was wanted yet */
 
     struct kg_job_case *room;
     struct kg_progress progress;

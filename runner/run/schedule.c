@@ -14,6 +14,8 @@ struct kg_job kg_schedule_job(const struct kg_session *s)
         .device = s->device.index,
         .library_paths = o->library_paths,
         .n_library_paths = o->n_library_paths,
+        .baseline_library_paths = o->baseline_library_paths,
+        .n_baseline_library_paths = o->n_baseline_library_paths,
         .knobs = o->knobs,
         .n_knobs = o->n_knobs,
         .repeat = o->repeat,

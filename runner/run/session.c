@@ -137,6 +137,19 @@ static int make_plan(struct kg_session *s, kg_error *ret_error)
     return plan_once(s, &selection, ret_error);
 }
 
+/* Those of the device's architecture, as they judge on this card. */
+static int load_goldens(struct kg_session *s, kg_error *ret_error)
+{
+    struct kg_fleet fleet = { .count = 0 };
+    int status = kg_goldens_load(s->expectations, s->device.arch, &s->goldens, ret_error);
+    if (!status)
+        status = kg_fleet_load(s->expectations, s->device.arch, &fleet, ret_error);
+    if (!status)
+        kg_fleet_fit(&fleet, s->device.uuid, &s->goldens);
+    kg_fleet_done(&fleet);
+    return status;
+}
+
 /* ---- the whole ---- */
 
 static void say_waiting(const char *holder, double waited_s)
@@ -157,7 +170,7 @@ int kg_session_open_device(struct kg_session *s, const struct kg_options *option
     if (!status)
         status = kg_device_choose(s, true, ret_error);
     if (!status)
-        status = kg_goldens_load(s->expectations, s->device.arch, &s->goldens, ret_error);
+        status = load_goldens(s, ret_error);
     return status;
 }
 
@@ -195,7 +208,7 @@ int kg_session_open(struct kg_session *s, const struct kg_options *options, kg_e
     if (!status)
         status = make_plan(s, ret_error);
     if (!status)
-        status = kg_goldens_load(s->expectations, s->device.arch, &s->goldens, ret_error);
+        status = load_goldens(s, ret_error);
     if (!status && *s->cache)
         status = kg_floors_load(s->cache, &s->floors, ret_error);
     if (!status)
@@ -221,4 +234,31 @@ void kg_session_done(struct kg_session *s)
     kg_plan_done(&s->plan);
     kg_pairs_done(&s->pairs);
     *s = (struct kg_session){ 0 };
+}
+
+int kg_session_open_beside(struct kg_session *s, const struct kg_session *other, const struct kg_options *options,
+                           kg_error *ret_error)
+{
+    *s = (struct kg_session){
+        .options = options, .module = other->module, .device = other->device, .goldens = other->goldens
+    };
+    memcpy(s->folder, other->folder, sizeof s->folder);
+    memcpy(s->cache, other->cache, sizeof s->cache);
+    s->run.shuffle_seed = other->run.shuffle_seed;
+    struct kg_selection selection = options->selection;
+    selection.kind = s->device.kind;
+    int status = open_baseline(s, ret_error);
+    if (!status)
+        status = plan_once(s, &selection, ret_error);
+    if (!status && *s->cache)
+        status = kg_floors_load(s->cache, &s->floors, ret_error);
+    return status ? status : kg_session_make_results(s, ret_error);
+}
+
+void kg_session_close_beside(struct kg_session *s)
+{
+    kg_session_free_results(s);
+    kg_floors_done(&s->floors);
+    kg_plan_done(&s->plan);
+    kg_pairs_done(&s->pairs);
 }

@@ -2,6 +2,7 @@
 #ifndef KG_SESSION_H
 #define KG_SESSION_H
 
+#include "judge/fleet.h"
 #include "judge/verdict.h"
 #include "plan/module.h"
 #include "options/options.h"
@@ -37,6 +38,13 @@ void kg_session_utc(char *ret_text, size_t size, const char *format); /* now, as
 /* The rest of a run: plan, lock of the device, output folder, provenance. Cases are results from then on. */
 int kg_session_open(struct kg_session *session, const struct kg_options *options, kg_error *ret_error);
 void kg_session_done(struct kg_session *session);
+
+/* A session on the device, the folder, the goldens (whose pins hold) and the module of another, which outlives it,
+ * beside options->against. What is its own is freed by kg_session_close_beside, also of one that could not be opened.
+ */
+int kg_session_open_beside(struct kg_session *session, const struct kg_session *other, const struct kg_options *options,
+                           kg_error *ret_error);
+void kg_session_close_beside(struct kg_session *session);
 
 /* ---- parts of it ---- */
 

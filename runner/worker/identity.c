@@ -83,7 +83,7 @@ static bool hash_sections(const unsigned char *file, size_t size, const char *wa
     return found;
 }
 
-/* Its code, and what that reads and nothing writes. */
+/* Its code, what that reads and nothing writes, and its tables, which say what of the code is called. */
 static int hash_elf(const unsigned char *file, size_t size, const char *without, uint64_t *ret_hash)
 {
     Elf64_Ehdr head;
@@ -96,7 +96,9 @@ static int hash_elf(const unsigned char *file, size_t size, const char *without,
         return KG_EINVAL;
     if (!hash_sections(file, size, ".text", "", &hash))
         return KG_ENOTFOUND;
-    (void)hash_sections(file, size, ".rodata", without, &hash);
+    static const char *const others[] = { ".rodata", ".data", ".data.rel.ro", ".rela.dyn" };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        (void)hash_sections(file, size, others[i], without, &hash);
     *ret_hash = hash;
     return KG_OK;
 }

@@ -37,7 +37,8 @@ struct kg_job {
     int repeat;       /* --repeat: further launches of each case that is checked */
     double timeout_s; /* --case-timeout: a worker that says nothing for longer is killed; 0: none is */
     const char *const *library_paths, *const *knobs;
-    size_t n_library_paths, n_knobs;
+    const char *const *baseline_library_paths; /* --against: the baseline's; none: it has the same */
+    size_t n_library_paths, n_knobs, n_baseline_library_paths;
     char cache[4096];
     struct kg_job_case *cases;
     size_t n_cases;

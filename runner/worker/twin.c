@@ -404,14 +404,13 @@ static void write_job(const cJSON *as_json, int file)
     cJSON_Delete(root);
 }
 
-int kg_twin_start(const cJSON *as_json, const struct kg_job *job, kg_context *context, struct kg_twin **ret_twin,
-                  kg_error *ret_error)
+int kg_twin_start(const cJSON *as_json, const struct kg_job *job, struct kg_twin **ret_twin, kg_error *ret_error)
 {
     int ends[2] = { -1, -1 }, jobs[2] = { -1, -1 };
     struct kg_twin *t = calloc(1, sizeof *t);
     if (!t)
         return kg_fail(ret_error, KG_ENOMEM, "no host memory for another build");
-    *t = (struct kg_twin){ .own = context, .job = job, .base = { .ops = &window_ops, .device = context->device } };
+    *t = (struct kg_twin){ .job = job, .base = { .ops = &window_ops } };
     int failed = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) || pipe2(jobs, O_CLOEXEC);
     const int theirs = move_up(ends[1]), to_read = move_up(jobs[0]);
     if (!failed)
@@ -425,10 +424,16 @@ int kg_twin_start(const cJSON *as_json, const struct kg_job *job, kg_context *co
     write_job(as_json, jobs[1]);
     close(jobs[1]);
     t->pipe = ends[0];
-    context->released = forget_block;
-    context->released_argument = t;
     *ret_twin = t;
     return KG_OK;
+}
+
+void kg_twin_share(struct kg_twin *twin, kg_context *context)
+{
+    twin->own = context;
+    twin->base.device = context->device;
+    context->released = forget_block;
+    context->released_argument = twin;
 }
 
 void kg_twin_close(struct kg_twin *twin)

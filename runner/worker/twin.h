@@ -10,10 +10,13 @@
 struct cJSON;
 struct kg_twin;
 
-/* Starts `kgate worker twin` for the job's module, on the context's device; the context's memory is shared from now on,
- * so nothing may have been allocated before. `as_json`: the job as it was read. */
-int kg_twin_start(const struct cJSON *as_json, const struct kg_job *job, kg_context *context, struct kg_twin **ret_twin,
+/* Starts `kgate worker twin` for the job's module, which opens its device meanwhile. `as_json`: the job as it was read.
+ */
+int kg_twin_start(const struct cJSON *as_json, const struct kg_job *job, struct kg_twin **ret_twin,
                   kg_error *ret_error);
+
+/* The memory of the worker's context is shared from now on, so nothing may have been allocated before. */
+void kg_twin_share(struct kg_twin *twin, kg_context *context);
 
 /* Its libraries are closed and it ends; kg_twin_death says of what, if not by itself. */
 void kg_twin_close(struct kg_twin *twin);

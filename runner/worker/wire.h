@@ -66,7 +66,7 @@ int kg_wire_write_job(int file, const struct kg_job *job, kg_error *ret_error);
 struct kg_wire_job {
     cJSON *root;
     struct kg_job job;
-    const char **lists[2];
+    const char **lists[3];
 };
 int kg_wire_read_job(FILE *in, struct kg_wire_job *ret_job, kg_error *ret_error);
 int kg_wire_resolve_job(struct kg_wire_job *job, const struct kg_module *module, kg_error *ret_error);

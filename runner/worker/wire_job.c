@@ -84,6 +84,7 @@ static char *job_to_text(const struct kg_job *job)
     cJSON_AddStringToObject(root, "cache", job->cache);
     add_list(root, "library_paths", job->library_paths, job->n_library_paths);
     add_list(root, "knobs", job->knobs, job->n_knobs);
+    add_list(root, "baseline_library_paths", job->baseline_library_paths, job->n_baseline_library_paths);
     cJSON *cases = cJSON_AddArrayToObject(root, "cases");
     for (size_t i = 0; i < job->n_cases; i++)
         cJSON_AddItemToArray(cases, case_to_json(&job->cases[i]));
@@ -187,8 +188,11 @@ int kg_wire_read_job(FILE *in, struct kg_wire_job *ret_job, kg_error *ret_error)
     status = get_list(w.root, "library_paths", &w.lists[0], &w.job.n_library_paths);
     if (!status)
         status = get_list(w.root, "knobs", &w.lists[1], &w.job.n_knobs);
+    if (!status)
+        status = get_list(w.root, "baseline_library_paths", &w.lists[2], &w.job.n_baseline_library_paths);
     w.job.library_paths = w.lists[0];
     w.job.knobs = w.lists[1];
+    w.job.baseline_library_paths = w.lists[2];
     if (status) {
         kg_wire_job_done(&w);
         return kg_fail(ret_error, status, "out of memory for the job");
@@ -311,8 +315,8 @@ void kg_wire_job_done(struct kg_wire_job *w)
             free((void *)one->of.problem);
     }
     free(w->job.cases);
-    free(w->lists[0]);
-    free(w->lists[1]);
+    for (size_t i = 0; i < sizeof w->lists / sizeof *w->lists; i++)
+        free(w->lists[i]);
     cJSON_Delete(w->root);
     *w = (struct kg_wire_job){ 0 };
 }

@@ -34,15 +34,21 @@ int kg_worker_open(struct kg_worker *w, struct kg_wire_job *wire, kg_error *ret_
         return status;
     const struct kg_job *job = w->job = &wire->job;
     const bool against = *job->baseline;
-    status = open_module(against ? job->baseline : job->module, against ? job->baseline_stamp : job->module_stamp,
-                         &w->module, ret_error);
+    if (against) /* first: the two open the device at once */
+        status = kg_twin_start(wire->root, job, &w->twin, ret_error);
+    if (!status)
+        status = open_module(against ? job->baseline : job->module, against ? job->baseline_stamp : job->module_stamp,
+                             &w->module, ret_error);
     if (!status)
         status = kg_wire_resolve_job(wire, w->module.root, ret_error);
     if (!status)
         status = kg_device_open(job->kind, job->device, &w->context, ret_error);
+    if (!status && w->twin)
+        kg_twin_share(w->twin, w->context);
     kg_host_init(&w->host);
-    w->host.library_paths = job->library_paths;
-    w->host.n_library_paths = job->n_library_paths;
+    const bool own = against && job->n_baseline_library_paths;
+    w->host.library_paths = own ? job->baseline_library_paths : job->library_paths;
+    w->host.n_library_paths = own ? job->n_baseline_library_paths : job->n_library_paths;
     w->host.knobs = job->knobs;
     w->host.n_knobs = job->n_knobs;
     w->host.cache = job->cache;
@@ -84,8 +90,6 @@ int kg_worker_run(void)
     int status = w.out ? kg_worker_open(&w, &wire, &error) : KG_EIO;
     if (!status)
         kg_wire_sign(wire.job.token);
-    if (!status && *wire.job.baseline)
-        status = kg_twin_start(wire.root, &wire.job, w.context, &w.twin, &error);
     if (status) {
         fprintf(stderr, "kgate worker: %s\n", w.out ? error.text : "no pipe to write to");
         return 2;

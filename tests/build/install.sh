@@ -29,7 +29,7 @@ installed() { # installed BUILD_FOLDER NAME LIBDIR -- its copy is then in $scrat
     rm -r stage
     kgate=$scratch/$2/bin/kgate
     for file in "$3"/kgate/{attention,classes}.so "$3/pkgconfig/kgate.pc" include/kgate.h share/man/man1/kgate.1 \
-        bin/kgate-embed share/bash-completion/completions/kgate share/kgate/expectations/{expectations_h200,resources_sm_90a}.json; do
+        bin/kgate-embed share/bash-completion/completions/kgate share/kgate/expectations/{expectations_h200,resources_sm_90a}.json share/kgate/ci/{gate,baseline,bisect}; do
         [ -f "$2/$file" ] || fail "$2: no $file"
     done
 }

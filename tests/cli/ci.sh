@@ -6,7 +6,7 @@ set -eu -o pipefail
 
 sources=$here/../..
 mkdir -p project/ci project/.ci project/build project/bin && cd project
-cp "$sources"/ci/{gate,test} ci
+cp "$sources"/ci/{gate,baseline,test} ci
 cp "$sources/.ci/run" .ci
 
 stub() { # stub FILE BODY
@@ -44,7 +44,7 @@ for KGATE in 0 1 2 3 4 77; do
 done
 KGATE=0
 BUILD=1
-ends 'gate, the build fails' 1 ci/gate --device cpu
+ends 'gate, the build fails' 2 ci/gate --device cpu
 BUILD=0
 
 # ---- ci/test: anything that failed ----

@@ -59,6 +59,24 @@ if [ "$(nproc)" -gt 1 ] && "${CC:-cc}" -fopenmp -E - </dev/null >/dev/null 2>&1;
     beside 'the threads of a process' '0 PASS' --no-time --jobs 1
 fi
 
+# ---- one build with two libraries ----
+
+shared opened.so -DFACTOR=2 "-DSHA=\"$sha\"" -DOPENED "$sources/linked.c"
+for again in 1 2; do
+    (cd $again && library -DAGAIN=$again "-DVERSION=\"$again.0.5\"")
+done
+libraries() { # libraries WHAT WANTED NEW OLD -- status, verdict and what the reason says of them
+    decide linked/long/s0/plain --module ./opened.so --against ./opened.so linked/long --library-path "$3" \
+        --baseline-library-path "$4"
+    expect "$1" "$status $(verdict linked/long/s0/plain) $(reason linked/long/s0/plain | grep -o 'scale .*')" "$2"
+}
+libraries 'a slower library' '3 SLOW scale 1.0.5 → 2.0.5' 2 1
+libraries 'a faster one' '0 FAST scale 2.0.5 → 1.0.5' 1 2
+libraries 'the same' '0 PASS ' 2 2
+bless --module ./opened.so linked/long --reason test --expectations "$scratch" --library-path 1
+decide linked/long/s0/plain --module ./opened.so linked/long --expectations "$scratch" --library-path 2
+expect 'by goldens' "$status $(reason linked/long/s0/plain | grep -o 'scale .*')" '3 scale 1.0.5 → 2.0.5'
+
 # ---- while it runs ----
 
 replaced() { # replaced HOW COMMAND...

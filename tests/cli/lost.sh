@@ -117,7 +117,7 @@ stale() { # stale WHAT REASON OPTION...
         "$([ -f "$file" ] && echo 1 || echo 0)" # where no golden is there, one line at the end says it of all
 }
 stale 'golden by windows, run by events' 'stale: the golden was timed by loop of calls, warm L2, windows of ' "${hasty[@]}"
-stale 'golden of warm caches, run cold' 'this run by loop of calls, cold L2' "${quick[@]}" --l2 cold
+stale 'golden of warm caches, run cold' 'this run by event, cold L2' "${hasty[@]}" --l2 cold
 rm "$file"
 stale 'no golden' 'no golden on this architecture' "${quick[@]}"
 gate run "${on[@]}" speed --no-time

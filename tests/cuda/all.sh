@@ -2,13 +2,12 @@
 # all.sh -- everything that only a GPU can show, from a bundle (ci/bundle), on all GPUs of this machine at once: each takes
 # the next of the jobs below. What is timed has its GPU to itself.
 #
-#     all.sh BUNDLE FOLDER [SLOWER.so [OPTION of kgate run, such as --library-path DIR...]]
+#     all.sh BUNDLE FOLDER [PAIR [OPTION of kgate run, such as --library-path DIR...]]
 #
-# FOLDER gets a log of each job. SLOWER.so is the attention module with flash_slower.patch (pair.sh says how it is made);
-# '' leaves that pair out. The last line is `N passed, N failed, N skipped`.
+# FOLDER gets a log of each job. PAIR is pair.sh's folder; '' leaves it out. The last line is `N passed, N failed, N skipped`.
 set -eu -o pipefail
 
-bundle=$(realpath "$1") folder=$(realpath "$2") slower=${3:-}
+bundle=$(realpath "$1") folder=$(realpath "$2") pair=${3:-}
 shift $(($# < 3 ? $# : 3))
 here=$(realpath "$(dirname "$0")") # the scripts
 modules=$bundle/tests/modules kgate=$bundle/bin/kgate attention=$bundle/lib/kgate/attention.so
@@ -29,7 +28,7 @@ jobs=("right $kgate run --no-time --output $work/right"
     "device $bundle/tests/cuda/test_device_cuda"
     "reference $bundle/tests/cuda/test_reference $attention"
     "rtc $bundle/tests/cuda/test_rtc /usr/local/cuda/lib64")
-[ -z "$slower" ] || jobs=("pair $here/pair.sh $kgate $attention $(realpath "$slower") 10" "${jobs[@]}")
+[ -z "$pair" ] || jobs=("pair $here/pair.sh $kgate $(realpath "$pair") 10" "${jobs[@]}")
 
 work_on() { # GPU [OPTION...]
     local gpu=$1 i name command started status

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # pair.sh -- a real pair of builds: flash made 1% slower is SLOW by --against with a threshold of 0.5%, and a copy of the
-# same build is not, every time. The slower module is built in a tree of its own, from flash_slower.patch:
+# same build is not, every time. Both are built in a tree of their own, from flash_slower.patch; `like.so` with its PART at
+# 1u << 30, so that what nvcc makes of the rest is the same:
 #
 #     build/kgate checkout HEAD TREE && git -C TREE apply …/tests/cuda/flash_slower.patch, then TREE/ci/build
-#     pair.sh KGATE ATTENTION.so SLOWER.so TIMES [OPTION of kgate run, such as --library-path DIR...]
+#     pair.sh KGATE PAIR TIMES [OPTION of kgate run, such as --library-path DIR...]     PAIR/slower.so and PAIR/like.so
 set -eu -o pipefail
 
-kgate=$(realpath "$1") base=$(realpath "$2") slower=$(realpath "$3") times=$4
-shift 4
+kgate=$(realpath "$1") base=$(realpath "$2")/like.so slower=$(realpath "$2")/slower.so times=$3
+shift 3
 . "$(dirname "$0")/lib.sh"
 cp "$base" "$work/copy.so"
 cases=(cudnn_sdpa/s512/s42/flash cudnn_sdpa/s2048/s42/flash) # 16 us and 210 us

@@ -1,11 +1,17 @@
 /* linked.c -- a module whose kernel is linked to it, linked_kernel.c. tests/cli/files.sh compiles both as its tests
- * need them: FACTOR is a number of the module's read-only data, SHA the commit that it names. */
+ * need them: FACTOR is a number of the module's read-only data, SHA the commit that it names. With OPENED it is opened
+ * where --library-path says, and the identity says which one it was. */
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "kgate.h"
 
+#ifdef OPENED
+static void (*scale)(float *y, const float *x, long n);
+#else
 void scale(float *y, const float *x, long n);
+#endif
 
 struct row {
     const char *name;
@@ -42,6 +48,28 @@ static int launch(const kg_backend *self, void *state, const kg_tensor *call, vo
     return KG_OK;
 }
 
+#ifdef OPENED
+static const char *version;
+
+static int open_library(const kg_backend *self, const kg_host *host, const kg_device *device, void **ret_library,
+                        kg_error *ret_error)
+{
+    (void)self, (void)device;
+    int status = host->library_open(host, "libscale.so", ret_library, ret_error);
+    if (!status)
+        status = host->library_symbol(*ret_library, "scale", (void **)&scale, ret_error);
+    return status ? status : host->library_symbol(*ret_library, "scale_version", (void **)&version, ret_error);
+}
+
+static int prepare(const kg_backend *self, const kg_call *call, void **ret_state, kg_identity *ret_identity,
+                   kg_error *ret_error)
+{
+    (void)self, (void)call, (void)ret_state, (void)ret_error;
+    strcat(strcpy(ret_identity->text, "scale "), version);
+    return KG_OK;
+}
+#endif
+
 static double work(const void *problem)
 {
     return (double)((const struct row *)problem)->n;
@@ -55,7 +83,15 @@ static const kg_op op = { .name = "scale",
                           .reference_cpu = reference,
                           .flops = work,
                           .bytes = work };
-static const kg_backend plain = { .name = "plain", .device = KG_CPU, .launch = launch };
+static const kg_backend plain = {
+    .name = "plain",
+    .device = KG_CPU,
+#ifdef OPENED
+    .open = open_library,
+    .prepare = prepare,
+#endif
+    .launch = launch,
+};
 static const kg_backend *const backends[] = { &plain };
 static const struct row rows[] = { { "row", 8192 }, { "long", 131072 } };
 static const uint64_t seeds[] = { 0 };

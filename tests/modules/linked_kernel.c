@@ -1,6 +1,7 @@
 /* linked_kernel.c -- linked.c's kernel, AGAIN times over. What becomes of two of them in one process depends on how
  * they were compiled: as C, libraries of one name are one library there; as C++, an inline variable is one variable
- * there; with -fopenmp, THREADS is set for all of the process, and where it is 0 one thread is too few to be right. */
+ * there; VERSION is what a library that is opened says of itself; with -fopenmp, THREADS is set for all of the process,
+ * and where it is 0 one thread is too few to be right. */
 #ifdef THREADS
 #include <omp.h>
 #endif
@@ -14,6 +15,10 @@ extern "C" void scale(float *y, const float *x, long n);
 #else
 void scale(float *y, const float *x, long n);
 #define PASSES AGAIN
+#endif
+
+#ifdef VERSION
+const char scale_version[] = VERSION;
 #endif
 
 void scale(float *y, const float *x, long n)

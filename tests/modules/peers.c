@@ -1,6 +1,7 @@
 /* peers.c -- attention kernels of other programs, held to the shipped suites: `record` writes each case's inputs to a
  * file in the folder $PEERS, another program computes outputs of them (tests/cuda/peers.py), and the other backends
- * read those back. All on the CPU, whose inputs have the GPU's bits. */
+ * read those back. All on the CPU, whose inputs have the GPU's bits. `record` is right, as cpu_math, so that it is
+ * called on all the inputs that the others will be. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,13 +26,40 @@ static const char *file_of(const struct sdpa *p, const kg_tensor *tensors, const
     return ret_path;
 }
 
-/* A line of JSON, then Q, K and V as they lie. */
-static int record(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error)
+struct recording {
+    const struct sdpa *problem;
+    void *math; /* state of cpu_math */
+};
+
+static int prepare(const kg_backend *self, const kg_call *call, void **ret_state, kg_identity *ret_identity,
+                   kg_error *ret_error)
 {
-    const struct sdpa *p = ((const kg_call *)state)->problem;
+    struct recording *r = malloc(sizeof *r);
+    (void)self;
+    if (!r)
+        return kg_fail(ret_error, KG_ENOMEM, "no memory for a recording");
+    *r = (struct recording){ .problem = call->problem };
+    int status = cpu_math.prepare(&cpu_math, call, &r->math, ret_identity, ret_error);
+    if (status)
+        free(r);
+    else
+        *ret_state = r;
+    return status;
+}
+
+static void release(const kg_backend *self, void *state)
+{
+    struct recording *r = state;
+    (void)self;
+    cpu_math.release(&cpu_math, r->math);
+    free(r);
+}
+
+/* A line of JSON, then Q, K and V as they lie. */
+static int write_inputs(const struct sdpa *p, const kg_tensor *tensors, kg_error *ret_error)
+{
     char path[4096];
     FILE *out = fopen(file_of(p, tensors, "in", path, sizeof path), "wb");
-    (void)self, (void)stream;
     if (!out)
         return kg_fail(ret_error, KG_EIO, "cannot write %.300s", path);
     fprintf(out,
@@ -43,6 +71,14 @@ static int record(const kg_backend *self, void *state, const kg_tensor *tensors,
         fwrite(tensors[t].data, 1, kg_tensor_bytes(&tensors[t]), out);
     const bool failed = ferror(out) != 0;
     return fclose(out) || failed ? kg_fail(ret_error, KG_EIO, "cannot write %.300s", path) : KG_OK;
+}
+
+static int record(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error)
+{
+    const struct recording *r = state;
+    (void)self;
+    int status = write_inputs(r->problem, tensors, ret_error);
+    return status ? status : cpu_math.launch(&cpu_math, r->math, tensors, stream, ret_error);
 }
 
 static int read_back(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error)
@@ -62,7 +98,9 @@ static int read_back(const kg_backend *self, void *state, const kg_tensor *tenso
     {                                                                                                                  \
         .name = its_name, .device = KG_CPU, .untimed = true, .launch = read_back                                       \
     }
-static const kg_backend recorder = { .name = "record", .device = KG_CPU, .untimed = true, .launch = record };
+static const kg_backend recorder = {
+    .name = "record", .device = KG_CPU, .untimed = true, .prepare = prepare, .launch = record, .release = release
+};
 static const kg_backend peers[] = { PEER("torch_flash"), PEER("torch_efficient"), PEER("torch_cudnn"),
                                     PEER("torch_flex"), PEER("triton") };
 static const kg_backend *const backends[] = { &recorder, &peers[0], &peers[1], &peers[2], &peers[3], &peers[4] };

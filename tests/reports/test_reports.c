@@ -660,6 +660,39 @@ static void test_stopped(const struct kg_run *run)
     CHECK(kg_fact_flaked(&run->results[0]) == false);
 }
 
+static int put_terminal(const struct kg_run *run, FILE *out, kg_error *ret_error)
+{
+    (void)ret_error;
+    kg_terminal_put_end(run, &(struct kg_terminal_options){ .quiet = true }, out);
+    return KG_OK;
+}
+
+/* A card that is slower as a whole: said once, and not where one of the slow cases launches something else. */
+static void test_environment(const struct kg_run *run)
+{
+    static const char said[] = "all 2 slow cases launch what their goldens did";
+    static report_fn *const reports[] = { put_terminal, kg_report_summary, kg_report_junit };
+    struct kg_result *results = calloc(3, sizeof *results);
+    struct kg_run as = *run;
+    as.results = results;
+    as.n_results = 3;
+    for (size_t i = 0; i < 3; i++)
+        results[i] = run->results[i];
+    results[2].verdict = KG_PASS;
+    for (int unchanged = 0; unchanged < 2; unchanged++) {
+        for (size_t i = 0; i < 2; i++) {
+            results[i].verdict = KG_SLOW;
+            results[i].judgement.unchanged = i == 0 || unchanged;
+        }
+        for (size_t i = 0; i < sizeof reports / sizeof *reports; i++) {
+            char *text = text_of(&as, reports[i], NULL);
+            CHECK((strstr(text, said) != NULL) == (unchanged == 1));
+            free(text);
+        }
+    }
+    free(results);
+}
+
 static void test_whole_json(const struct kg_run *run)
 {
     cJSON *root = parse(run, kg_report_json);
@@ -840,6 +873,7 @@ int main(int argc, char **argv)
     test_whole_json(&run);
     test_idle_json(&run);
     test_against_json(&against);
+    test_environment(&against);
     test_stopped(&against);
     test_samples(&run);
     test_folder(&run);

@@ -252,6 +252,38 @@ static void few_blocks_do_not_decide(void **state)
     assert_true(decision.margin_pct > 0);
 }
 
+/* 1.9 ± noise: twelve blocks do not decide. Of 32 in all six are left for a second set, so looks come at 15, 18, … 26.
+ */
+static void undecided_goes_on_where_there_is_room(void **state)
+{
+    (void)state;
+    struct kg_criteria roomy = usual;
+    double blocks[MOST];
+    for (int i = 0; i < MOST; i++)
+        blocks[i] = i % 2 ? 2.3 : 1.5;
+    roomy.room = 32;
+    struct kg_decision decision = decide_pct(&usual, blocks, 12);
+    assert_true(decision.answer == KG_ANSWER_MORE && decision.wanted == 0 && !decision.extra);
+    decision = decide_pct(&roomy, blocks, 11);
+    assert_true(decision.wanted == 12 && !decision.extra);
+    static const int looks[] = { 15, 18, 21, 24, 26, 0 };
+    for (size_t i = 0, n = 12; i < COUNT(looks); n = (size_t)looks[i++]) {
+        decision = decide_pct(&roomy, blocks, (int)n);
+        assert_true(decision.answer == KG_ANSWER_MORE && decision.wanted == looks[i]);
+        assert_int_equal(decision.extra, looks[i] != 0);
+    }
+    for (int i = 12; i < MOST; i++)
+        blocks[i] = 1;
+    assert_int_equal(decide_pct(&roomy, blocks, 14).answer, KG_ANSWER_MORE);
+    decision = decide_pct(&roomy, blocks, 26);
+    assert_true(decision.answer == KG_ANSWER_PASS && decision.n_blocks > 12);
+    for (int i = 12; i < MOST; i++)
+        blocks[i] = 4; /* a late alarm, and six more that confirm it */
+    decision = decide_pct(&roomy, blocks, 32);
+    assert_true(decision.answer == KG_ANSWER_SLOW && decision.alarm_blocks > 12);
+    assert_true(decision.n_blocks >= 6 && decision.alarm_blocks + decision.n_blocks <= 32);
+}
+
 /* Never an answer, and no call for more: no further block mends it. */
 static void unusable_values_never_pass(void **state)
 {
@@ -298,8 +330,13 @@ static const struct row rows[] = {
 
 static struct kg_criteria criteria_of(const struct row *row)
 {
-    return (struct kg_criteria){ row->golden,    row->n_golden,       row->prior,     row->threshold_pct,
-                                 row->floor_pct, row->resolution_pct, row->max_blocks };
+    return (struct kg_criteria){ .golden = row->golden,
+                                 .n_golden = row->n_golden,
+                                 .prior = row->prior,
+                                 .threshold_pct = row->threshold_pct,
+                                 .floor_pct = row->floor_pct,
+                                 .resolution_pct = row->resolution_pct,
+                                 .max_blocks = row->max_blocks };
 }
 
 static void as_the_reference_decides(void **state)
@@ -356,6 +393,7 @@ int main(void)
         cmocka_unit_test(slow_needs_floor_and_resolution),
         cmocka_unit_test(rounds_run_out),
         cmocka_unit_test(few_blocks_do_not_decide),
+        cmocka_unit_test(undecided_goes_on_where_there_is_room),
         cmocka_unit_test(unusable_values_never_pass),
         cmocka_unit_test(as_the_reference_decides),
         cmocka_unit_test(replays_by_the_prefix),

@@ -557,7 +557,9 @@ static void threshold_is_in_a_file(void **state)
     struct kg_goldens goldens = { .arch = "h200" };
     struct kg_golden golden = golden_of("s/k/b", 5);
     assert_false(kg_golden_holds_threshold(&golden, 2)); /* it knows none */
+    assert_true(kg_golden_creep_pct(&golden, 50) == 5 && kg_golden_creep_pct(&golden, 3) == 3);
     golden.threshold = (struct kg_threshold){ .pct = 1.5, .from = "table" };
+    (void)strcpy(golden.creep, "7.5");
     assert_int_equal(kg_goldens_put(&goldens, &golden, false, NULL), 0);
     assert_int_equal(kg_goldens_save(&goldens, *state, NULL), 0);
     kg_goldens_done(&goldens);
@@ -566,6 +568,7 @@ static void threshold_is_in_a_file(void **state)
     assert_true(read->threshold.pct == 1.5);
     assert_string_equal(read->threshold.from, "table");
     assert_true(kg_golden_holds_threshold(read, 2)); /* the table is milder by now */
+    assert_true(kg_golden_creep_pct(read, 50) == 7.5 && kg_golden_creep_pct(read, 6) == 6);
     assert_false(kg_golden_holds_threshold(read, 1.5));
     assert_false(kg_golden_holds_threshold(read, 1));
     (void)strcpy(read->threshold.reason, "given");
@@ -805,6 +808,8 @@ static const struct edit {
     { "\"776251\"", "\"f0d5f4\"", ": line 9: duplicate member 'f0d5f4'" },
     { "\"setup\":\"d9ddeb\"", "\"setup\":\"d9ddec\"",
       ": case 1, suite/a/fast: member 'setup' is 'd9ddec', which is not in 'setups'" },
+    { "\"setup\":\"d9ddeb\"", "\"creep\":\"two\",\"setup\":\"d9ddeb\"",
+      ": case 1, suite/a/fast: creep is not a positive number: two" },
     { "\"setup\":\"d9ddeb\"", "\"setup\":{}", ": case 1, suite/a/fast: member 'setup' is missing or not a string" },
     { "\"setup\":\"d9ddeb\",", "", ": case 1, suite/a/fast: member 'setup' is missing or not a string" },
     { "\"card\":\"4b9687\"", "\"card\":\"\"",

@@ -29,14 +29,14 @@ struct kit {
     struct kg_result result;
     struct kg_golden golden;
     struct kg_floor floor; /* without blocks: selfcheck measured nothing */
-    const char *device_uuid;
+    const char *device_uuid, *driver;
 };
 
 static bool decide(struct kit *kit, const struct kg_golden *golden)
 {
-    const struct kg_expectation expectation = { .golden = golden,
-                                                .floor = &kit->floor,
-                                                .device_uuid = kit->device_uuid };
+    const struct kg_expectation expectation = {
+        .golden = golden, .floor = &kit->floor, .device_uuid = kit->device_uuid, .driver = kit->driver
+    };
     return kg_verdict_decide(&kit->result, &expectation);
 }
 
@@ -82,14 +82,14 @@ static struct kit *kit_new(enum kg_device_kind kind)
         .p50_us = 25,
         .n_blocks = 3,
         .blocks_us = { 25, 25, 25 },
-        .anchor_identity = "code 2",
+        .anchor_identity = "code:2",
         .anchor_p50_us = 50,
         .blocks_ratio = { 0.5, 0.5, 0.5 },
         .floor_pct = kind == KG_CPU ? 1 : 0.2,
         .quantity = kind == KG_CPU ? KG_QUANTITY_RATIO : KG_QUANTITY_RAW,
-        .best = { 25, "0123456789abcdef", "2025-01-02", "GPU-1", 0.5, "", "code 2" },
+        .best = { 25, "0123456789abcdef", "2025-01-02", "GPU-1", 0.5, "", "code:2" },
         .contract = { "graph", "warm", 200, "irwin-hall-8" },
-        .identity = "code 1",
+        .identity = "code:1",
         .provenance = { .uuid = "GPU-1" },
     };
     (void)strcpy(kit->golden.anchor, kind == KG_CPU ? "cpu_math" : "math");
@@ -107,8 +107,8 @@ static struct kit *kit_new(enum kg_device_kind kind)
     result->comparison = (struct kg_comparison){ .count = 100 };
     result->marks = (struct kg_gate_marks){ true, true, true, true, true, true, true, true };
     result->tick_us = 0.03;
-    (void)strcpy(result->identity, "code 1");
-    (void)strcpy(result->anchor_identity, "code 2");
+    (void)strcpy(result->identity, "code:1");
+    (void)strcpy(result->anchor_identity, "code:2");
     set_blocks(kit, 3, 25, 50);
     return kit;
 }
@@ -153,16 +153,16 @@ static void slow_says_what_changed(void **state)
     decided(kit, &kit->golden, KG_SLOW, false,
             "p50 26.0 us, golden 25.0 us (+4.0% ±0.1, threshold 2%), same code as the golden: environment");
     assert_true(fabs(kit->result.judgement.change_pct - 4) < 1e-9);
-    (void)strcpy(kit->result.identity, "code 3");
+    (void)strcpy(kit->result.identity, "code:3");
     decided(kit, &kit->golden, KG_SLOW, false,
             "p50 26.0 us, golden 25.0 us (+4.0% ±0.1, threshold 2%), code changed since the golden");
     assert_false(kit->result.judgement.same_code);
     (void)strcpy(kit->result.knobs, "tile=64,repeat=2");
-    (void)strcpy(kit->result.identity, "code 3; knobs tile=64,repeat=2");
+    (void)strcpy(kit->result.identity, "code:3; knobs tile=64,repeat=2");
     decided(kit, &kit->golden, KG_SLOW, false,
             "p50 26.0 us, golden 25.0 us (+4.0% ±0.1, threshold 2%), code changed since the golden, knobs differ from "
             "the golden's: tile=64,repeat=2");
-    (void)strcpy(kit->golden.identity, "code 3");
+    (void)strcpy(kit->golden.identity, "code:3");
     decided(kit, &kit->golden, KG_SLOW, false,
             "p50 26.0 us, golden 25.0 us (+4.0% ±0.1, threshold 2%), knobs differ from the golden's: tile=64,repeat=2");
     kit->result.identity[0] = 0; /* not known: nothing is claimed */
@@ -501,8 +501,108 @@ static void knobs_are_a_note(void **state)
             "p50 26.0 us, golden 25.0 us (+4.0% ±0.1, threshold 2%), same code as the golden: environment");
     (void)strcpy(kit->golden.identity, "cuDNN 9.19.0 engine 2 knobs 24=32; kernel_32");
     decided(kit, &kit->golden, KG_SLOW, false,
-            "p50 26.0 us, golden 25.0 us (+4.0% ±0.1, threshold 2%), code changed since the golden");
+            "p50 26.0 us, golden 25.0 us (+4.0% ±0.1, threshold 2%), cuDNN 9.19.0 engine 2 knobs 24=32 → 24=7");
     free(kit);
+}
+
+static void set_noisy(struct kit *kit, int count, double low_us, double high_us)
+{
+    set_blocks(kit, count, low_us, 50);
+    for (int i = 0; i < count; i += 2)
+        kit->result.blocks[i].p50_us = high_us;
+    for (int i = 0; i < count; i++)
+        kit->result.blocks[i].log_ratio = log(kit->result.blocks[i].p50_us / 50);
+}
+
+/* Code, launch and knobs of the golden: no change of code can have made it slower. */
+static void unchanged_is_green_where_undecided(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    struct kg_launched *launched = kit->result.launch.launched;
+    (void)strcpy(kit->golden.launch, "grid 7 block 32");
+    *launched = (struct kg_launched){ .grid = { 7, 1, 1 }, .block = { 32, 1, 1 } };
+    kit->result.launch.kernels = kit->result.launch.n_launched = 1;
+    set_noisy(kit, 3, 24.4, 26);
+    verdict_is(kit, KG_UNSURE, true);
+    set_noisy(kit, 6, 24.4, 26);
+    verdict_is(kit, KG_PASS, false);
+    assert_true(kit->result.judgement.unchanged);
+    assert_non_null(strstr(kit->result.reason, "6 of at most 8 blocks do not decide: p50 "));
+    assert_non_null(strstr(kit->result.reason, ", but nothing that is launched has changed since the golden"));
+    launched->grid[0] = 8;
+    verdict_is(kit, KG_UNSURE, true);
+    assert_non_null(strstr(kit->result.reason, ", launch grid 7 block 32 → grid 8 block 32"));
+    launched->grid[0] = 7;
+    (void)strcpy(kit->result.knobs, "tile=64");
+    verdict_is(kit, KG_UNSURE, true);
+    kit->result.knobs[0] = 0;
+    (void)strcpy(kit->result.identity, "code:3");
+    verdict_is(kit, KG_UNSURE, true);
+    assert_false(kit->result.judgement.unchanged);
+    (void)strcpy(kit->result.identity, "code:1");
+    kit->golden.launch[0] = 0; /* it does not know */
+    verdict_is(kit, KG_UNSURE, true);
+    (void)strcpy(kit->golden.launch, "grid 7 block 32");
+    set_blocks(kit, 9, 26, 50); /* decided is decided */
+    verdict_is(kit, KG_SLOW, false);
+    set_blocks(kit, 3, 26, 50);
+    add_blocks(kit, 3, 25.4, 50); /* and what raised an alarm is looked into */
+    verdict_is(kit, KG_UNSURE, true);
+    free(kit);
+}
+
+/* Ratios of one code differ from card to card. */
+static void unchanged_is_green_within_what_cards_differ_by(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    kit->device_uuid = "GPU-2";
+    kit->golden.quantity = KG_QUANTITY_RATIO;
+    set_blocks(kit, 9, 26, 50);
+    verdict_is(kit, KG_SLOW, false);
+    (void)strcpy(kit->golden.launch, "host");
+    verdict_is(kit, KG_PASS, false);
+    assert_true(kit->result.judgement.threshold_pct == 5);
+    set_blocks(kit, 9, 26.5, 50);
+    verdict_is(kit, KG_SLOW, false);
+    assert_non_null(strstr(kit->result.reason, "same code as the golden: environment"));
+    (void)strcpy(kit->result.anchor_identity, "code:9"); /* nothing that it could be compared by, nor that changed */
+    decided(kit, &kit->golden, KG_PASS, false,
+            "the golden of another card can be compared by ratio only, and the anchor's code changed since the golden, "
+            "but nothing that is launched has changed since the golden");
+    free(kit);
+}
+
+/* What differs is said by name, where it may be the reason. */
+static void changes_have_names(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *was, *is, *driver, *said;
+    } rows[] = {
+        { "cuDNN 9.19.0 engine 2 knobs 24=7; k", "cuDNN 9.14.0 engine 2 knobs 24=7; k", "1", "cuDNN 9.19.0 → 9.14.0" },
+        { "cuDNN 9.19.0 engine 2; k", "cuDNN 9.19.0 engine 12; k", "1", "cuDNN 9.19.0 engine 2 → 12" },
+        { "cuBLAS 13.1.0; a; b:1", "cuBLAS 13.1.1; a; b:2", "2",
+          "code changed since the golden, cuBLAS 13.1.0 → 13.1.1, driver 1 → 2" },
+        { "module code 1; 2 linked libraries 5", "module code 1; 2 linked libraries 6", "1",
+          "code changed since the golden" },
+        { "cuBLAS 13.1.0; a; b:1", "cuBLAS 13.1.0; c; b:1", "1", "other kernels of the library" },
+        { "scale 1.0; a", "a", "1", "scale 1.0 → none" },
+        { "a", "scale 1.0; a", "1", "none → scale 1.0" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct kit *kit = kit_new(KG_CUDA);
+        char said[400];
+        (void)strcpy(kit->golden.identity, rows[i].was);
+        (void)strcpy(kit->result.identity, rows[i].is);
+        (void)strcpy(kit->golden.provenance.driver, "1");
+        kit->driver = rows[i].driver;
+        set_blocks(kit, 9, 26, 50);
+        (void)snprintf(said, sizeof said, "p50 26.0 us, golden 25.0 us (+4.0%% ±0.1, threshold 2%%), %s", rows[i].said);
+        decided(kit, &kit->golden, KG_SLOW, false, said);
+        free(kit);
+    }
 }
 
 static void ratio_judges_where_it_was_steadier(void **state)
@@ -534,11 +634,11 @@ static void moved_anchor_is_not_used(void **state)
     decided(kit, &kit->golden, KG_PASS, false,
             "p50 25.0 us, golden 25.0 us (+0.0% ±0.3, threshold 2%); judged by p50: the anchor itself reads -4.0%");
     set_blocks(kit, 9, 26, 50);
-    (void)strcpy(kit->result.anchor_identity, "code 9");
+    (void)strcpy(kit->result.anchor_identity, "code:9");
     decided(kit, &kit->golden, KG_SLOW, false,
             "p50 26.0 us, golden 25.0 us (+4.0% ±0.1, threshold 2%); "
             "judged by p50: the anchor's code changed since the golden");
-    (void)strcpy(kit->result.anchor_identity, "code 2");
+    (void)strcpy(kit->result.anchor_identity, "code:2");
     (void)strcpy(kit->golden.anchor, "flash");
     verdict_is(kit, KG_SLOW, false);
     assert_non_null(strstr(kit->result.reason, "the suite's anchor is another than the golden's"));
@@ -599,6 +699,7 @@ static void slower_anchor_never_passes_a_slower_case(void **state)
                 kit->golden.best.p50_us = 25;
                 kit->result.of.policy.threshold_pct = threshold_pct;
                 kit->result.of.policy.creep_pct = 1000;
+                (void)strcpy(kit->golden.creep, "1000");
                 if (noisy) { /* an anchor of 46, 50 and 54 us; a case as unsteady, so that the ratio is not */
                     kit->golden.blocks_us[0] = 23;
                     kit->golden.blocks_us[2] = 27;
@@ -701,7 +802,7 @@ static void cpu_is_judged_by_ratio(void **state)
     verdict_is(kit, KG_UNSURE, true);
     set_blocks(kit, 3, 12.5, 25); /* twice the speed, the ratio the same */
     verdict_is(kit, KG_PASS, false);
-    (void)strcpy(kit->result.anchor_identity, "code 9");
+    (void)strcpy(kit->result.anchor_identity, "code:9");
     decided(kit, &kit->golden, KG_UNGATED, false,
             "the golden of another card can be compared by ratio only, and the anchor's code changed since the golden");
     kit->device_uuid = "GPU-1";
@@ -718,7 +819,8 @@ static void cpu_anchor_hides_nothing(void **state)
 {
     (void)state;
     struct kit *kit = kit_new(KG_CPU);
-    set_blocks(kit, 3, 28.5, 55.5); /* case +14%, anchor +11%: a ratio of +2.7% */
+    (void)strcpy(kit->golden.launch, "host"); /* nothing that is launched has changed */
+    set_blocks(kit, 3, 28.5, 55.5);           /* case +14%, anchor +11%: a ratio of +2.7% */
     decided(
         kit, &kit->golden, KG_UNSURE, true,
         "p50 28.5 us, golden 25.0 us (ratio to the anchor +2.7% ±1.4, threshold 10%); the anchor itself reads +11%: "
@@ -757,11 +859,11 @@ static void creep_is_slow(void **state)
     (void)state;
     struct kit *kit = kit_new(KG_CUDA);
     kit->golden.best.p50_us = 23.364;
-    (void)strcpy(kit->result.identity, "code 3");
+    (void)strcpy(kit->result.identity, "code:3");
     decided(
         kit, &kit->golden, KG_UNSURE, true,
         "p50 25.0 us, golden 25.0 us (+0.0% ±0.3, threshold 2%); +7.0% ±0.4 over the best, 23.4 us at 0123456789ab of "
-        "2025-01-02, creep budget 5%, to be confirmed");
+        "2025-01-02, creep budget 5%, to be confirmed, code changed since the golden");
     set_blocks(kit, 9, 25, 50);
     decided(
         kit, &kit->golden, KG_SLOW, false,
@@ -784,6 +886,23 @@ static void creep_is_slow(void **state)
     verdict_is(kit, KG_SLOW, false);
     set_blocks(kit, 2, 25, 50); /* too few blocks for that too */
     verdict_is(kit, KG_UNSURE, true);
+    free(kit);
+}
+
+/* The table allows more than it did when the golden was blessed. */
+static void a_wider_creep_budget(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    kit->golden.best.p50_us = 23.364;
+    kit->result.of.policy.creep_pct = 50;
+    set_blocks(kit, 9, 25, 50);
+    verdict_is(kit, KG_SLOW, false);
+    assert_non_null(strstr(kit->result.reason, ", the golden's creep budget 5%"));
+    (void)strcpy(kit->golden.creep, "50"); /* the table had it when it was blessed */
+    verdict_is(kit, KG_PASS, false);
+    kit->result.of.policy.creep_pct = 5;
+    verdict_is(kit, KG_SLOW, false);
     free(kit);
 }
 
@@ -855,11 +974,11 @@ static void best_that_cannot_be_compared(void **state)
     kit->golden.best.ratio = 0.4;
     set_blocks(kit, 9, 25, 50);
     verdict_is(kit, KG_SLOW, false);
-    (void)strcpy(kit->golden.best.anchor_identity, "code 9");
+    (void)strcpy(kit->golden.best.anchor_identity, "code:9");
     decided(kit, &kit->golden, KG_PASS, false, reason);
-    (void)strcpy(kit->golden.anchor_identity, "code 9"); /* the run's is another than both of them had */
+    (void)strcpy(kit->golden.anchor_identity, "code:9"); /* the run's is another than both of them had */
     decided(kit, &kit->golden, KG_PASS, false, reason);
-    (void)strcpy(kit->result.anchor_identity, "code 9");
+    (void)strcpy(kit->result.anchor_identity, "code:9");
     verdict_is(kit, KG_SLOW, false);
     (void)strcpy(kit->golden.best.anchor, "flash");
     decided(kit, &kit->golden, KG_PASS, false, reason);
@@ -935,7 +1054,7 @@ static void baseline_judges_without_a_golden(void **state)
     kit->result.of.policy.against = true;
     kit->golden.best.p50_us = 10; /* goldens are not asked, not even for creep */
     (void)strcpy(kit->golden.contract.l2, "cold");
-    (void)strcpy(kit->result.baseline_identity, "code 1");
+    (void)strcpy(kit->result.baseline_identity, "code:1");
     set_baseline(kit, 3, 25, 25);
     /* Class of 25 us: 0.1% worth 4 blocks, so 3.7074280 0.001 sqrt(4 / 6 / 3) = 0.17477% */
     decided(kit, NULL, KG_PASS, false, "p50 25.0 us, baseline 25.0 us (+0.0% ±0.2, threshold 2%)");
@@ -947,11 +1066,12 @@ static void baseline_judges_without_a_golden(void **state)
     set_baseline(kit, 9, 26, 25);
     decided(kit, NULL, KG_SLOW, false,
             "p50 26.0 us, baseline 25.0 us (+4.0% ±0.1, threshold 2%), same code as the baseline: environment");
-    (void)strcpy(kit->result.identity, "code 3");
+    (void)strcpy(kit->result.identity, "code:3");
     decided(kit, NULL, KG_SLOW, false,
             "p50 26.0 us, baseline 25.0 us (+4.0% ±0.1, threshold 2%), code differs from the baseline's");
     set_baseline(kit, 3, 24, 25);
-    decided(kit, NULL, KG_FAST, false, "p50 24.0 us, baseline 25.0 us (-4.0% ±0.2, threshold 2%)");
+    decided(kit, NULL, KG_FAST, false,
+            "p50 24.0 us, baseline 25.0 us (-4.0% ±0.2, threshold 2%), code differs from the baseline's");
     set_baseline(kit, 3, 25, 25);
     kit->result.blocks[1].baseline_p50_us = 0;
     decided(kit, NULL, KG_ERROR, false, "block 2 has no usable time of the baseline: 0 us");
@@ -1326,6 +1446,9 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(golden_of_other_work_judges_nothing),
     cmocka_unit_test(more_spills_fail),
     cmocka_unit_test(knobs_are_a_note),
+    cmocka_unit_test(unchanged_is_green_where_undecided),
+    cmocka_unit_test(unchanged_is_green_within_what_cards_differ_by),
+    cmocka_unit_test(changes_have_names),
     cmocka_unit_test(ratio_judges_where_it_was_steadier),
     cmocka_unit_test(moved_anchor_is_not_used),
     cmocka_unit_test(anchor_ten_per_cent_slower_excuses_nothing),
@@ -1336,6 +1459,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(cpu_is_judged_by_ratio),
     cmocka_unit_test(cpu_anchor_hides_nothing),
     cmocka_unit_test(creep_is_slow),
+    cmocka_unit_test(a_wider_creep_budget),
     cmocka_unit_test(creep_over_the_best_of_another_card),
     cmocka_unit_test(budget_on_another_card),
     cmocka_unit_test(best_that_cannot_be_compared),

@@ -474,7 +474,8 @@ static void what_does_not_go_together(void **state)
             "--against", "x.so");
     REFUSED("--rounds 17: at most 16, but for a bless or a recording", "run", "--rounds", "17");
     REFUSED("--quiet does not go with --verbose", "run", "--verbose", "--quiet");
-    REFUSED("--allow-removed goes with --against", "run", "--allow-removed");
+    REFUSED("--allow-removed and --baseline-library-path go with --against", "run", "--allow-removed");
+    REFUSED("--allow-removed and --baseline-library-path go with --against", "run", "--baseline-library-path", ".");
     REFUSED("--against: nothing given", "run", "--against", "");
     REFUSED("--against does not go with --timer event", "run", "--against", "x.so", "--timer", "event");
     REFUSED("--allow-undecided=new is of goldens: it does not go with --against", "run", "--against", "x.so",

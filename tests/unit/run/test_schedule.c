@@ -352,6 +352,8 @@ static void a_job_takes_the_runs_settings(void **state)
     const char *paths[] = { "lib" }, *knobs[] = { "tile=4", "k=1" };
     options.library_paths = paths;
     options.n_library_paths = 1;
+    options.baseline_library_paths = knobs;
+    options.n_baseline_library_paths = 2;
     options.knobs = knobs;
     options.n_knobs = 2;
     session.device.kind = KG_CUDA;
@@ -360,6 +362,7 @@ static void a_job_takes_the_runs_settings(void **state)
     snprintf(session.cache, sizeof session.cache, "a/cache");
     struct kg_job job = kg_schedule_job(&session);
     assert_true(job.kind == KG_CUDA && job.device == 3 && job.n_cases == 0);
+    assert_true(job.baseline_library_paths == knobs && job.n_baseline_library_paths == 2);
     assert_true(job.library_paths == paths && job.n_library_paths == 1 && job.knobs == knobs && job.n_knobs == 2);
     assert_string_equal(job.module, "a/module.so");
     assert_string_equal(job.baseline, "");

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 #include <math.h>
@@ -86,6 +87,48 @@ static void means_until_they_are_steady(void **state)
     assert_false(kg_rule_stdrel(SAMPLES(slow), SAMPLES(steady), 2));
 }
 
+/* Standard deviations of 1% and 3%: the smaller one is the noise, and the sides swapped, faster is not slower. */
+static void means_over_noise(void **state)
+{
+    static const double steady[] = { 9.9, 10, 10.1 }, slow[] = { 9.82, 10.12, 10.42 }, fine[] = { 9.78, 10.08, 10.38 };
+    (void)state;
+    assert_true(kg_rule_noise(SAMPLES(steady), SAMPLES(slow)));
+    assert_false(kg_rule_noise(SAMPLES(steady), SAMPLES(fine)));
+    assert_false(kg_rule_noise(SAMPLES(slow), SAMPLES(steady)));
+}
+
+static bool says(const char *name, const struct kg_rule_data *data)
+{
+    for (int i = 0; i < KG_RULES; i++)
+        if (!strcmp(kg_rules[i].name, name))
+            return kg_rule_says_slow(i, data, 2);
+    fail_msg("no rule %s", name);
+    return false;
+}
+
+/* Each at its own threshold, on p50s of 10 and of what is given. */
+static void rules_at_their_thresholds(void **state)
+{
+    static const double golden[] = { 10, 12, 8 };
+    static const struct {
+        double us[2];
+        bool one, sglang, helion, torchbench;
+    } rows[] = {
+        { { 10.1, 10.1 }, false, false, false, false }, { { 10.3, 9 }, true, false, false, false },
+        { { 10.6, 9 }, true, true, false, false },      { { 11.6, 11.4 }, true, true, false, false },
+        { { 11.6, 11.6 }, true, true, true, false },    { { 13.1, 9 }, true, true, false, true },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct kg_rule_data data = { SAMPLES(golden), SAMPLES(rows[i].us), SAMPLES(golden), SAMPLES(golden) };
+        assert_int_equal(says("one p50 against one", &data), rows[i].one);
+        assert_int_equal(says("one median (SGLang's draft)", &data), rows[i].sglang);
+        assert_int_equal(says("two points (Helion)", &data), rows[i].helion);
+        assert_int_equal(says("one median (TorchBench)", &data), rows[i].torchbench);
+        assert_false(says("mean over noise (nvbench)", &data));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -94,6 +137,8 @@ int main(void)
         cmocka_unit_test(ranks_of_nothing),
         cmocka_unit_test(medians),
         cmocka_unit_test(means_until_they_are_steady),
+        cmocka_unit_test(means_over_noise),
+        cmocka_unit_test(rules_at_their_thresholds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,7 +81,7 @@ static void nothing_changed_is_not_slow(void **state)
     expect_rate(rates_of(&trials, KG_ROW_AGAINST), 11, 0, 33);
     assert_int_equal(rates_of(&trials, KG_ROW_GOLDEN)->pass, 3);
     assert_int_equal(rates_of(&trials, KG_ROW_AGAINST)->pass, 11);
-    expect_rate(rates_of(&trials, KG_ROW_RULE_P50), 3, 0, 3);
+    expect_rate(rates_of(&trials, KG_ROW_RULES), 3, 0, 3);
     /* Four goldens, each with the other 25 blocks: eight runs of three, and one block is left. */
     expect_rate(rates_of(&trials, KG_ROW_GOLDEN_ALL), 32, 0, 96);
     assert_int_equal(trials.n_blocks, 33);
@@ -243,6 +243,42 @@ static void chains_go_over_starts(void **state)
     kg_trials_done(&trials), free(pair[0].blocks), free(pair[1].blocks);
 }
 
+/* Six cases on two cards, the second of which has a ratio of its own in one of them. */
+static struct kg_run_rates runs_of(double card_pct, double noise_of_duel)
+{
+    const double sizes[] = { 3 };
+    struct kg_series series[12];
+    for (int i = 0; i < 12; i++) {
+        series[i] = series_of("one", 9, i < 6 ? NULL : sizes, i >= 6);
+        (void)snprintf(series[i].key, sizeof series[i].key, "suite/shape%d/backend", i % 6);
+        (void)snprintf(series[i].uuid, sizeof series[i].uuid, "GPU-%d", i / 6);
+        for (int k = 0; k < 9; k++) {
+            series[i].blocks[k].log_ratio += i == 8 ? log1p(card_pct / 100) : 0;
+            series[i].blocks[k].log_planted += k % 2 ? noise_of_duel : 0;
+        }
+    }
+    struct kg_trials trials = tried(series, 12, usual);
+    const struct kg_run_rates runs = trials.runs;
+    kg_trials_done(&trials);
+    for (int i = 0; i < 12; i++)
+        free(series[i].blocks);
+    return runs;
+}
+
+static void runs_are_red_where_one_case_is(void **state)
+{
+    (void)state;
+    struct kg_run_rates runs = runs_of(0, 0);
+    assert_true(runs.n_pairs == 2 && runs.n_gates == 2 * 6 * KG_RUN_DRAWS);
+    assert_true(kg_rate_gates(&runs.red) == KG_RUNS && runs.red.slow == 0 && runs.rules[0].slow == 0);
+    assert_true(runs.found.slow == kg_rate_gates(&runs.found) && runs.found.slow > KG_RUNS / 3);
+    runs = runs_of(4, 0); /* within what cards differ by */
+    assert_int_equal(runs.red.slow, 0);
+    runs = runs_of(8, -0.06); /* beyond it, on one card of two; and blocks that say nothing of the change */
+    assert_true(runs.red.slow > 0.45 * KG_RUNS && runs.red.slow < 0.55 * KG_RUNS);
+    assert_true(runs.found.slow < kg_rate_gates(&runs.found));
+}
+
 static void goldens_of_another_card_judge_by_ratio(void **state)
 {
     (void)state;
@@ -258,7 +294,7 @@ static void goldens_of_another_card_judge_by_ratio(void **state)
     struct kg_trials trials = tried(pair, 2, usual);
     expect_rate(&rates_of(&trials, KG_ROW_CARD)[0], 4, 0, 12);
     expect_rate(&rates_of(&trials, KG_ROW_CARD_ALL)[0], 8, 0, 24);
-    assert_int_equal(rates_of(&trials, KG_ROW_CARD_RULE_P50)[0].slow, 4); /* one way, not the other */
+    assert_int_equal(rates_of(&trials, KG_ROW_CARD_RULES)[0].slow, 4); /* one way, not the other */
     expect_rate(&rates_of(&trials, KG_ROW_CARD)[5], 3, 3, 27);
     expect_rate(&rates_of(&trials, KG_ROW_CARD_ALLOWED)[5], 3, 3, 27);
     assert_int_equal(kg_rate_row_gates(&trials.rows[KG_ROW_DAY_ALL]), 0);
@@ -381,6 +417,7 @@ int main(void)
         cmocka_unit_test(blocks_that_run_out_leave_it_unsure),
         cmocka_unit_test(sets_too_short_are_not_used),
         cmocka_unit_test(chains_go_over_starts),
+        cmocka_unit_test(runs_are_red_where_one_case_is),
         cmocka_unit_test(goldens_of_another_card_judge_by_ratio),
         cmocka_unit_test(goldens_of_another_start),
         cmocka_unit_test(what_a_case_is_told_about),

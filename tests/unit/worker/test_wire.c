@@ -596,6 +596,8 @@ static void same_settings(const struct kg_job *got)
     assert_int_equal(got->repeat, 200);
     assert_true(got->n_library_paths == 2 && got->n_knobs == 1 && got->n_cases == 0);
     assert_string_equal(got->library_paths[1], "b \"quoted\"");
+    assert_int_equal(got->n_baseline_library_paths, 1);
+    assert_string_equal(got->baseline_library_paths[0], "b \"quoted\"");
     assert_string_equal(got->knobs[0], "tile=4");
 }
 
@@ -626,6 +628,8 @@ static void the_job(void **state)
                           .repeat = 200,
                           .library_paths = paths,
                           .n_library_paths = 2,
+                          .baseline_library_paths = paths + 1,
+                          .n_baseline_library_paths = 1,
                           .knobs = knobs,
                           .n_knobs = 1,
                           .cache = "a/cache",

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# duel.sh -- what a golden of another machine cannot settle is judged beside the build that the golden is of. The modules
+# are made of tests/modules/pull.c.
+set -eu -o pipefail
+. "$(dirname "$0")/lib.sh"
+
+sha=0123456789012345678901234567890123456789 plain=pull/plain/s0/kernel
+build() { # build NAME -- pull.so is that one
+    cp "$modules/pull_$1.so" pull.so
+}
+against() { # against WHAT STATUS VERDICT REASON OPTION... -- of `plain`, by the golden
+    decide $plain --module ./pull.so --expectations goldens pull/plain "${@:5}"
+    expect "$1: status" "$status" "$2"
+    expect "$1: verdict" "$(verdict $plain)" "$3"
+    expect "$1: reason" "$(reason $plain | grep -c -e "$4" || true)" 1
+}
+
+build base
+bless --module ./pull.so --expectations goldens --git-sha $sha --reason test pull/plain
+mkdir -p kept/$sha-1
+cp pull.so kept/$sha-1
+build slower
+against 'on the machine of its golden' 3 SLOW '^p50 .* code changed since the golden' --duel kept
+sed -i 's/"uuid": *"[^"]*"/"uuid": "another"/' goldens/expectations_*.json
+build base
+against 'nothing changed' 0 PASS 'nothing that is launched has changed since the golden$' --duel kept
+build knobbed
+against 'as fast, in other code' 0 PASS "^duel with ${sha:0:12}: p50 .*, baseline " --duel kept
+expect 'judged beside it' "$(results '.results[0].judge')" against
+expect 'its other seeds' "$(verdict pull/plain/s1/kernel) $(reason pull/plain/s1/kernel)" "PASS right; time: see $plain"
+build slower
+against 'slower' 3 SLOW "^duel with ${sha:0:12}: .*, code differs from the baseline's" --duel kept --junit junit.xml
+expect_in 'slower: JUnit' junit.xml "message=\"duel with ${sha:0:12}: "
+against 'no such place' 4 UNGATED "not duelled: no build of ${sha:0:12}" --duel none
+against 'not asked for' 4 UNGATED 'can be compared by ratio only, and the golden has no anchor$'
+against 'no time for it' 4 UNGATED 'not duelled: the time for it is spent' --duel kept --budget 0.1
+
+# ---- where the build is found ----
+
+mkdir -p squashed/fedcba9
+mv kept/$sha-1/pull.so squashed/fedcba9
+against 'a build of its hash' 3 SLOW "^duel with ${sha:0:12}: " --duel kept --duel squashed
+cat >find.sh <<'EOF'
+#!/bin/sh
+echo building "$1"
+echo "$1" >asked
+echo squashed/fedcba9/pull.so
+EOF
+chmod +x find.sh
+against 'a program that builds it' 3 SLOW "^duel with ${sha:0:12}: " --duel kept --duel ./find.sh
+expect 'is asked for the commit' "$(cat asked)" $sha
+printf '#!/bin/sh\nexit 1\n' >find.sh
+against 'a program that fails' 4 UNGATED 'not duelled: no build of' --duel ./find.sh
+printf '#!/bin/sh\nsleep 300\n' >find.sh
+SECONDS=0
+gate run --format json --module ./pull.so --expectations goldens pull/plain --duel ./find.sh --timeout 5
+expect 'a program that hangs: the run ends in time' "$status $((SECONDS < 60))" '4 1'
+mkdir -p kept/$sha-2
+echo 'no module' >kept/$sha-2/pull.so
+against 'a build that cannot be loaded' 4 UNGATED 'not duelled: --against' --duel kept
+
+refused '--duel is of goldens' run --module ./pull.so --duel kept --no-time
+finish
