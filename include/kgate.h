@@ -154,8 +154,8 @@ typedef struct kg_regime {
     const void *data; /* lets regimes share functions, which get it */
 
     /* Changes inputs, which are KG_F32 in host memory and hold the normal values; `data` of outputs and of given inputs
-     * is NULL. What is left there is rounded to the tensors' dtypes, beyond their largest finite value to that. KG_EUNSUPPORTED: not for
-     * this problem, SKIP. NULL: they stay normal. */
+     * is NULL. What is left there is rounded to the tensors' dtypes, beyond their largest finite value to that.
+     * KG_EUNSUPPORTED: not for this problem, SKIP. NULL: they stay normal. */
     int (*change)(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors, kg_error *ret_error);
 
     /* Writes into the outputs, KG_F32 and NaN, each element whose right value is known without the reference, which is
@@ -489,6 +489,8 @@ typedef struct kg_suite {
     kg_suite_regimes regimes; /* checked with the first seed, or with each that --seed names; ids end in sSEED-REGIME */
     kg_excuses excuses;
     kg_variables environment;
+    const char *anchor_case; /* "SUITE/SHAPE/BACKEND" of the module: timed beside what has no anchor, the anchor itself
+                              * too. NULL: nothing is */
 } kg_suite;
 
 /* ---- the module --------------------------------------------------------------------------------------------- */

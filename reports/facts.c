@@ -9,6 +9,7 @@
 #include "base/stats.h"
 #include "judge/verdict.h"
 #include "plan/field.h"
+#include "plan/module.h"
 #include "plan/problem.h"
 
 struct kg_text kg_fact_suite(const struct kg_result *result)
@@ -64,8 +65,7 @@ const char *kg_fact_why(const struct kg_result *result)
 
 const char *kg_fact_anchor(const struct kg_result *result)
 {
-    const kg_suite *suite = result->of.suite;
-    const kg_backend *anchor = !suite ? NULL : result->of.kind == KG_CPU ? suite->cpu_anchor : suite->anchor;
+    const kg_backend *anchor = result->of.suite ? kg_suite_anchor(result->of.suite, result->of.kind) : NULL;
     return anchor ? anchor->name : "";
 }
 
@@ -154,6 +154,8 @@ static double median_where(const struct kg_result *result, size_t time_us, size_
 
 double kg_fact_anchor_speedup(const struct kg_result *result)
 {
+    if (!kg_case_own_anchor(&result->of, kg_fact_resolved(result)))
+        return NAN;
     return exp(-median_where(result, offsetof(struct kg_block, anchor_p50_us), offsetof(struct kg_block, log_ratio)));
 }
 

@@ -19,7 +19,7 @@ const char *kg_fact_regime(const struct kg_result *result);   /* "normal" where 
 const char *kg_fact_backend(const struct kg_result *result);  /* the case's own name */
 const char *kg_fact_resolved(const struct kg_result *result); /* what ran */
 const char *kg_fact_why(const struct kg_result *result);      /* reason of the verdict, else the note; "" */
-const char *kg_fact_anchor(const struct kg_result *result);   /* name; "" where there is none */
+const char *kg_fact_anchor(const struct kg_result *result);   /* its suite's, by name; "" : none */
 const char *kg_fact_judge(const struct kg_result *result);    /* raw, ratio, against; "" where it was not judged */
 
 bool kg_fact_timed(const struct kg_result *result);

@@ -154,10 +154,10 @@ static void add_judgement(cJSON *record, const struct kg_result *result)
 {
     const struct kg_judgement *judged = &result->judgement;
     double anchor = kg_fact_anchor_speedup(result);
-    if (!isnan(anchor)) {
-        kg_json_add_text(record, "anchor", kg_fact_anchor(result));
+    if (result->n_blocks && result->blocks[0].anchor_p50_us > 0)
+        kg_json_add_text(record, "anchor", kg_case_anchor(&result->of, kg_fact_resolved(result)));
+    if (!isnan(anchor))
         kg_json_add_real(record, "speedup_vs_anchor", anchor);
-    }
     if (result->is_new)
         cJSON_AddTrueToObject(record, "new");
     if (!isnan(kg_fact_baseline_us(result)))

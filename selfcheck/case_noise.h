@@ -1,5 +1,5 @@
-/* case_noise.h -- what recorded blocks say of one case's noise: between blocks, what a gate of them would find, and how
- * far its ratio to the anchor differs between cards and starts. Pure. */
+/* case_noise.h -- what recorded blocks say of one case's noise between blocks, and what a gate of them would find.
+ * Pure. */
 #ifndef KG_CASE_NOISE_H
 #define KG_CASE_NOISE_H
 
@@ -34,22 +34,5 @@ size_t kg_case_noises_of(const struct kg_series_set *set, int max_blocks, double
 /* For later runs on this machine: of a set that was recorded on one card in one start. KG_EINVAL: too few blocks to
  * tell. */
 int kg_case_noise_floor(const struct kg_case_noise *noise, struct kg_floor *ret_floor);
-
-/* ---- between cards and starts ---------------------------------------------------------------------------------- */
-
-/* Of the means of log(case / anchor) over a series' blocks. */
-struct kg_card_spread {
-    const char *key;
-    int n_series, n_cards;
-    double sd_pct;         /* between all series */
-    double worst_card_pct; /* largest change between two cards; 0: one card */
-    double worst_day_pct;  /* between two starts of one card; 0: one start */
-};
-
-/* One a case that has an anchor and at least two series; returns how many. `room` has one for every series. */
-size_t kg_card_spreads_of(const struct kg_series_set *set, struct kg_card_spread *room);
-
-/* Over all: root of the mean square, and the largest. */
-struct kg_card_spread kg_card_spread_all(const struct kg_card_spread *spreads, size_t count);
 
 #endif

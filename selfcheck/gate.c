@@ -8,7 +8,7 @@
 
 /* ---- a gate ---------------------------------------------------------------------------------------------------- */
 
-static const kg_backend anchor = { .name = "anchor" };
+static const kg_backend anchor = { .name = "anchor" }, timed = { .name = "timed" };
 static const kg_suite suite = { .name = "recorded", .anchor = &anchor, .cpu_anchor = &anchor };
 static const struct kg_policy policy = { .timer = KG_TIMER_GRAPH, .creep_pct = KG_CREEP_PCT, .timed = true };
 static const char this_card[] = "this card", other_card[] = "another card", this_code[] = "recorded:1";
@@ -37,8 +37,7 @@ static struct kg_block block_of(const struct kg_recorded_block *recorded, bool p
 static void result_init(const struct kg_gate_blocks *blocks, struct kg_result *result)
 {
     memset(result, 0, sizeof *result);
-    result->of =
-        (struct kg_case){ .suite = &suite, .backend = &anchor, .kind = blocks->series->kind, .policy = policy };
+    result->of = (struct kg_case){ .suite = &suite, .backend = &timed, .kind = blocks->series->kind, .policy = policy };
     result->outcome = KG_RAN;
     result->compared = true;
     memset(&result->marks, 1, sizeof result->marks);

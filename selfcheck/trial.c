@@ -322,9 +322,7 @@ static bool make_room(struct trial *t)
     t->some = calloc(n_blocks + 1, sizeof *t->some);
     t->trials->groups = calloc((size_t)KG_TRIAL_ROWS * KG_KERNEL_GROUPS, sizeof *t->trials->groups);
     t->trials->cases = calloc(n_series, sizeof *t->trials->cases);
-    t->trials->spreads = calloc(n_series, sizeof *t->trials->spreads);
-    return t->cells.cases && t->series && t->goldens && t->all && t->some && t->trials->groups && t->trials->cases &&
-           t->trials->spreads;
+    return t->cells.cases && t->series && t->goldens && t->all && t->some && t->trials->groups && t->trials->cases;
 }
 
 static void free_room(struct trial *t)
@@ -365,7 +363,7 @@ int kg_trials_of(const struct kg_series_set *set, const struct kg_trial_options 
     kg_cells_sum(&t.cells, trials.rows, trials.by_case);
     trials.n_groups = kg_cells_groups(&t.cells, trials.groups);
     free_room(&t);
-    trials.n_spreads = kg_card_spreads_of(set, trials.spreads);
+    trials.n_spreads = kg_card_spreads_of(set, &trials.spreads);
     if (!options->drawn)
         status = kg_runs_of(set, options->threshold_pct, options->max_blocks, &trials.runs, ret_error);
     if (status)

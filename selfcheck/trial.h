@@ -8,6 +8,7 @@
 #ifndef KG_TRIAL_H
 #define KG_TRIAL_H
 
+#include "selfcheck/card_spread.h"
 #include "selfcheck/case_noise.h"
 #include "selfcheck/cells.h"
 #include "selfcheck/runs.h"
@@ -26,7 +27,7 @@ struct kg_trials {
     struct kg_rate_row *groups; /* the rows that have gates, by class or time of the kernel */
     size_t n_groups;
     struct kg_case_noise *cases;
-    struct kg_card_spread *spreads; /* of the cases that have a ratio and several series */
+    struct kg_card_spread *spreads; /* of the cases of several cards */
     size_t n_cases, n_spreads;
     struct kg_run_rates runs; /* of recorded sets; without pairs: none */
     size_t n_blocks, n_starts, n_cards;

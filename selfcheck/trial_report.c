@@ -258,18 +258,19 @@ static struct kg_columns_line spread_line(const void *of, size_t i)
         i < trials->n_spreads ? trials->spreads[i] : kg_card_spread_all(trials->spreads, trials->n_spreads);
     struct kg_columns_line line = { { { 0 } } };
     kg_columns_set(&line, 0, "%.90s", it.key);
-    kg_columns_set(&line, 1, "%d", it.n_series);
-    kg_columns_set(&line, 2, "%d", it.n_cards);
-    put_pct(it.sd_pct, &line, 3);
-    put_pct(it.worst_card_pct, &line, 4);
-    put_pct(it.worst_day_pct, &line, 5);
+    kg_columns_set(&line, 1, "%d", it.n_cards);
+    put_pct(it.p50_pct, &line, 2);
+    put_pct(it.ratio_pct, &line, 3);
+    put_pct(it.worst_ratio_pct, &line, 4);
+    put_pct(it.beside_pct, &line, 5);
+    kg_columns_set(&line, 6, "%.90s", it.beside ? it.beside : "-");
     return line;
 }
 
 static void put_spreads(const struct kg_trials *trials, FILE *out)
 {
-    static const struct kg_columns_line head = { { "ratio to the anchor, means of series", "series", "cards", "sd",
-                                                   "largest, card to card", "start to start" } };
+    static const struct kg_columns_line head = { { "between cards, sd of", "cards", "p50", "p50 / anchor", "largest",
+                                                   "p50 / the best case's", "which is" } };
     if (!trials->n_spreads)
         return;
     fputc('\n', out);
@@ -388,16 +389,18 @@ static void add_cases(cJSON *root, const struct kg_trials *trials)
 
 static void add_spreads(cJSON *root, const struct kg_trials *trials)
 {
-    cJSON *array = cJSON_AddArrayToObject(root, "ratio_between_cards");
+    cJSON *array = cJSON_AddArrayToObject(root, "between_cards");
     for (size_t i = 0; i < trials->n_spreads; i++) {
         const struct kg_card_spread *it = &trials->spreads[i];
         cJSON *object = add_object(array);
         cJSON_AddStringToObject(object, "key", it->key);
-        kg_json_add_real(object, "series", it->n_series);
         kg_json_add_real(object, "cards", it->n_cards);
-        kg_json_add_real(object, "sd_pct", it->sd_pct);
-        kg_json_add_real(object, "worst_card_pct", it->worst_card_pct);
-        kg_json_add_real(object, "worst_start_pct", it->worst_day_pct);
+        kg_json_add_real(object, "p50_sd_pct", it->p50_pct);
+        kg_json_add_real(object, "ratio_sd_pct", it->ratio_pct);
+        kg_json_add_real(object, "worst_ratio_pct", it->worst_ratio_pct);
+        if (it->beside)
+            cJSON_AddStringToObject(object, "beside", it->beside);
+        kg_json_add_real(object, "beside_sd_pct", it->beside_pct);
     }
 }
 

@@ -20,8 +20,8 @@
 struct kg_card_blocks {
     char key[KG_ID_SIZE];
     char identity[1024];
-    char work[17];                          /* a hash of problem, launch, knobs and contract */
-    char anchor[64], anchor_identity[1024]; /* "" : none, and then no ratios */
+    char work[17];                                      /* a hash of problem, launch, knobs and contract */
+    char anchor[KG_ANCHOR_SIZE], anchor_identity[1024]; /* "" : none, and then no ratios */
     int n_blocks;
     double blocks_us[KG_MAX_BLOCKS], blocks_ratio[KG_MAX_BLOCKS];
     double anchor_p50_us;

@@ -69,10 +69,9 @@ static int refuse_unsteady(const struct kg_golden *golden, const char *id, doubl
 /* Copies the blocks; the anchor's members only where every block has one. */
 static void take_blocks(const struct kg_result *result, struct kg_golden *golden)
 {
-    const kg_suite *suite = result->of.suite;
-    const kg_backend *anchor = !suite ? NULL : result->of.kind == KG_CPU ? suite->cpu_anchor : suite->anchor;
+    const char *anchor = kg_case_anchor(&result->of, kg_result_backend(result));
     double anchors[KG_MAX_BLOCKS];
-    bool with_anchor = anchor;
+    bool with_anchor = *anchor;
     golden->n_blocks = result->n_blocks;
     for (int i = 0; i < result->n_blocks; i++) {
         const struct kg_block *block = &result->blocks[i];
@@ -83,7 +82,7 @@ static void take_blocks(const struct kg_result *result, struct kg_golden *golden
     golden->p50_us = kg_median(golden->blocks_us, (size_t)golden->n_blocks);
     if (!with_anchor)
         return;
-    (void)snprintf(golden->anchor, sizeof golden->anchor, "%s", anchor->name);
+    (void)snprintf(golden->anchor, sizeof golden->anchor, "%s", anchor);
     memcpy(golden->anchor_identity, result->anchor_identity, sizeof golden->anchor_identity);
     golden->anchor_p50_us = kg_median(anchors, (size_t)golden->n_blocks);
     for (int i = 0; i < result->n_blocks; i++)

@@ -26,7 +26,7 @@ struct kg_best {
     char git_sha[48], date[32];
     char uuid[64]; /* of its card */
     double ratio;  /* median of case / anchor; 0: none */
-    char anchor[64], anchor_identity[1024];
+    char anchor[KG_ANCHOR_SIZE], anchor_identity[1024];
 };
 
 /* What a case may lose. */
@@ -41,7 +41,7 @@ struct kg_golden {
     double p50_us;
     int n_blocks;
     double blocks_us[KG_MAX_BLOCKS];
-    char anchor[64]; /* name; "" : none, and then no ratios */
+    char anchor[KG_ANCHOR_SIZE]; /* kg_case_anchor; "" : none, and then no ratios */
     char anchor_identity[1024];
     double anchor_p50_us;
     double blocks_ratio[KG_MAX_BLOCKS]; /* case / anchor by block */

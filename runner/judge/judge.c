@@ -76,13 +76,12 @@ static bool refuse_ratio(const struct kg_result *result, const struct kg_expecta
                          size_t size)
 {
     const struct kg_golden *golden = e->golden;
-    const kg_suite *suite = result->of.suite;
-    const kg_backend *anchor = !suite ? NULL : result->of.kind == KG_CPU ? suite->cpu_anchor : suite->anchor;
-    const char *why =
-        !golden->anchor[0]                                         ? "the golden has no anchor"
-        : anchor && strcmp(anchor->name, golden->anchor)           ? "the suite's anchor is another than the golden's"
-        : strcmp(result->anchor_identity, golden->anchor_identity) ? "the anchor's code changed since the golden"
-                                                                   : NULL;
+    const char *anchor = kg_case_anchor(&result->of, kg_result_backend(result));
+    const char *why = !golden->anchor[0]                          ? "the golden has no anchor"
+                      : *anchor && strcmp(anchor, golden->anchor) ? "the suite's anchor is another than the golden's"
+                      : strcmp(result->anchor_identity, golden->anchor_identity)
+                          ? "the anchor's code changed since the golden"
+                          : NULL;
     for (int i = 0; i < result->n_blocks && golden->anchor[0]; i++)
         if (!is_time(result->blocks[i].anchor_p50_us))
             why = "the anchor was not timed";

@@ -50,6 +50,11 @@ int kg_result_spill_bytes(const struct kg_result *result)
     return bytes;
 }
 
+const char *kg_result_backend(const struct kg_result *result)
+{
+    return *result->backend || !result->of.backend ? result->backend : result->of.backend->name;
+}
+
 const char *kg_verdict_name(enum kg_verdict verdict)
 {
     static const char *const names[KG_VERDICTS] = {

@@ -166,6 +166,9 @@ bool kg_case_has_scale(const struct kg_case *of);
 /* The gates in force for it; `largest`: of |expected|. */
 kg_gates kg_case_gates(const struct kg_case *of, double largest);
 
+/* Of the backend that ran: what `auto` became; the case's own where that is not known. */
+const char *kg_result_backend(const struct kg_result *result);
+
 void kg_result_done(struct kg_result *result); /* frees the samples */
 
 const kg_compiled *kg_compiled_find(const kg_compiled *items, int count, const char *name); /* NULL: none */

@@ -199,6 +199,7 @@ int kg_prepared_new(struct kg_host_state *host, struct kg_fixture *fixture, cons
     int status = kg_prepared_open(host, fixture->context, backend, &call, s, ret_error);
     if (status)
         return status;
+    s->fixture = fixture;
     s->ring = &fixture->buffers;
     s->n_ring = 1;
     if (s->backend->workspace)
@@ -232,15 +233,21 @@ void kg_prepared_done(struct kg_prepared *prepared)
     *prepared = (struct kg_prepared){ 0 };
 }
 
-static size_t ring_sets(const struct kg_fixture *fixture, size_t workspace_bytes, bool cold, int most)
+/* Cold, as many as one of them needs; else as many as each has room for, but no more than an eighth of the memory. */
+static size_t ring_sets(struct kg_prepared *const *prepared, int count, const struct kg_ring_plan *plan)
 {
-    const kg_device *device = &fixture->context->device;
-    const size_t set_bytes = kg_buffers_bytes(&fixture->buffers);
-    if (cold)
-        return (size_t)(2 * device->l2_bytes / set_bytes) + 2;
-    const size_t sets =
-        device->memory_bytes / 8 / (set_bytes + workspace_bytes); /* no more than an eighth of the memory */
-    return sets < 1 ? 1 : sets > (size_t)most ? (size_t)most : sets;
+    size_t most = plan->cold ? 1 : (size_t)plan->sets;
+    for (int i = 0; i < count; i++) {
+        if (!prepared[i])
+            continue;
+        const kg_device *device = &prepared[i]->fixture->context->device;
+        const size_t set_bytes = kg_buffers_bytes(&prepared[i]->fixture->buffers);
+        const size_t cold = (size_t)(2 * device->l2_bytes / set_bytes) + 2;
+        const size_t room = device->memory_bytes / 8 / (set_bytes + prepared[i]->workspace_bytes);
+        if (plan->cold ? cold > most : room < most)
+            most = plan->cold ? cold : room;
+    }
+    return most > 1 ? most : 1;
 }
 
 static int new_ring(struct kg_prepared *prepared, struct kg_prepared *owner, size_t sets, bool cold,
@@ -263,8 +270,9 @@ static int new_ring(struct kg_prepared *prepared, struct kg_prepared *owner, siz
     return KG_OK;
 }
 
-static int fill_set(const struct kg_fixture *fixture, struct kg_prepared *prepared, size_t at, kg_error *ret_error)
+static int fill_set(struct kg_prepared *prepared, size_t at, kg_error *ret_error)
 {
+    const struct kg_fixture *fixture = prepared->fixture;
     int status = KG_OK;
     if (prepared->own_ring) {
         struct kg_buffers *set = &prepared->own_ring[at];
@@ -279,31 +287,21 @@ static int fill_set(const struct kg_fixture *fixture, struct kg_prepared *prepar
 }
 
 /* Staged when all have their buffers, which one may share. */
-static int fill_sets(const struct kg_fixture *fixture, struct kg_prepared *const *prepared, int n, size_t at,
-                     uint8_t order, kg_error *ret_error)
+static int fill_sets(struct kg_prepared *const *prepared, int n, size_t at, uint8_t order, kg_error *ret_error)
 {
     int status = KG_OK;
     for (int i = 0; i < n && !status; i++)
-        status = fill_set(fixture, prepared[kg_order_arm(n, order, i)], at, ret_error);
+        status = fill_set(prepared[kg_order_arm(n, order, i)], at, ret_error);
     for (int i = 0; i < n && !status; i++)
-        status = stage(prepared[i], fixture->context, (int)at, false, ret_error);
+        status = stage(prepared[i], prepared[i]->fixture->context, (int)at, false, ret_error);
     return status;
 }
 
-static size_t largest_workspace(struct kg_prepared *const *prepared, int count)
-{
-    size_t bytes = 0;
-    for (int i = 0; i < count; i++)
-        if (prepared[i] && prepared[i]->workspace_bytes > bytes)
-            bytes = prepared[i]->workspace_bytes;
-    return bytes;
-}
-
-int kg_prepared_make_rings(struct kg_prepared *const *prepared, int count, const struct kg_fixture *fixture,
-                           const struct kg_ring_plan *plan, kg_error *ret_error)
+int kg_prepared_make_rings(struct kg_prepared *const *prepared, int count, const struct kg_ring_plan *plan,
+                           kg_error *ret_error)
 {
     struct kg_prepared *there[KG_ORDER_ARMS];
-    const size_t sets = ring_sets(fixture, largest_workspace(prepared, count), plan->cold, plan->sets);
+    const size_t sets = ring_sets(prepared, count, plan);
     uint8_t *orders = malloc(sets);
     int n = 0, status = orders ? KG_OK : kg_fail(ret_error, KG_ENOMEM, "out of memory for buffer sets");
     for (int i = 0; i < count && !status; i++) {
@@ -316,7 +314,7 @@ int kg_prepared_make_rings(struct kg_prepared *const *prepared, int count, const
     if (!status)
         kg_order_balanced(plan->seed, n, orders, (int)sets);
     for (size_t set = 0; set < sets && !status; set++)
-        status = fill_sets(fixture, there, n, set, orders[set], ret_error);
+        status = fill_sets(there, n, set, orders[set], ret_error);
     free(orders);
     return status;
 }

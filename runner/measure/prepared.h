@@ -8,7 +8,8 @@
 
 struct kg_prepared {
     const kg_backend *backend;
-    kg_context *context; /* whose windows its calls go into: the fixture's, or another process's */
+    const struct kg_fixture *fixture; /* whose inputs its buffers have; NULL: kg_prepared_open alone */
+    kg_context *context;              /* whose windows its calls go into: the fixture's, or another process's */
     kg_call call;
     void *state;
     void *knobs;
@@ -45,10 +46,10 @@ struct kg_ring_plan {
     uint64_t seed;   /* draws for each set who is allocated first, so that nobody always gets the earlier addresses */
 };
 
-/* Fresh buffers for timing; NULLs are left out. Backends that share a ring share its workspaces too where these
- * are of one size and nobody stages; the first is then released after the others. */
-int kg_prepared_make_rings(struct kg_prepared *const *prepared, int count, const struct kg_fixture *fixture,
-                           const struct kg_ring_plan *plan, kg_error *ret_error);
+/* Fresh buffers for timing, equally many sets for all; NULLs are left out. Backends that share a ring share its
+ * workspaces too where these are of one size and nobody stages; the first is then released after the others. */
+int kg_prepared_make_rings(struct kg_prepared *const *prepared, int count, const struct kg_ring_plan *plan,
+                           kg_error *ret_error);
 
 /* Gives sets first..first+count of its own the inputs of another fixture of the same tensors, and stages them anew.
  * Outputs stay. */

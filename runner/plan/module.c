@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "plan/module_file.h"
+#include "plan/policy.h"
 
 const kg_suite *kg_module_suite(const struct kg_module *module, const char *name)
 {
@@ -45,6 +46,39 @@ const char *kg_row_name(const void *problem)
     return name;
 }
 
+const void *kg_table_row(kg_table table, const char *name, size_t length)
+{
+    for (size_t i = 0; i < table.count; i++) {
+        const void *row = (const char *)table.rows + i * table.row_size;
+        if (strlen(kg_row_name(row)) == length && !memcmp(kg_row_name(row), name, length))
+            return row;
+    }
+    return NULL;
+}
+
+bool kg_module_case(const struct kg_module *module, const char *key, const kg_suite **ret_suite,
+                    char ret_shape[KG_SHAPE_SIZE], const kg_backend **ret_backend)
+{
+    char suite[KG_SHAPE_SIZE], backend[KG_SHAPE_SIZE];
+    int end = 0;
+    if (sscanf(key, "%63[^/]/%63[^/]/%63[^/]%n", suite, ret_shape, backend, &end) != 3 || key[end] ||
+        !(*ret_suite = kg_module_suite(module, suite)) || !(*ret_backend = kg_suite_backend(*ret_suite, backend)))
+        return false;
+    return (*ret_backend)->launch && kg_timed_by_tables(*ret_suite, *ret_backend) &&
+           kg_table_row(kg_suite_rows(*ret_suite, (*ret_backend)->device), ret_shape, strlen(ret_shape));
+}
+
+static int check_anchor_case(const struct kg_module *module, const kg_suite *suite, kg_error *ret_error)
+{
+    const kg_suite *its;
+    const kg_backend *backend;
+    char shape[KG_SHAPE_SIZE];
+    if (!suite->anchor_case || kg_module_case(module, suite->anchor_case, &its, shape, &backend))
+        return KG_OK;
+    return kg_fail(ret_error, KG_EINVAL, "suite %s: anchor_case %.200s is no case that can be timed", suite->name,
+                   suite->anchor_case);
+}
+
 int kg_module_check(const struct kg_module *module, kg_error *ret_error)
 {
     if (!module->name || !module->suites || !module->n_suites)
@@ -55,6 +89,11 @@ int kg_module_check(const struct kg_module *module, kg_error *ret_error)
             return status;
         if (kg_module_suite(module, module->suites[i]->name) != module->suites[i])
             return kg_fail(ret_error, KG_EINVAL, "suite %s stands twice", module->suites[i]->name);
+    }
+    for (size_t i = 0; i < module->n_suites; i++) {
+        int status = check_anchor_case(module, module->suites[i], ret_error);
+        if (status)
+            return status;
     }
     return KG_OK;
 }

@@ -35,6 +35,11 @@ const kg_backend *kg_suite_backend(const kg_suite *suite, const char *name);    
 kg_table kg_suite_rows(const kg_suite *suite, enum kg_device_kind kind);
 const kg_backend *kg_suite_anchor(const kg_suite *suite, enum kg_device_kind kind);
 
+/* Of "SUITE/SHAPE/BACKEND", with a backend that can be timed; false: the module has no such case. */
+#define KG_SHAPE_SIZE 64
+bool kg_module_case(const struct kg_module *module, const char *key, const kg_suite **ret_suite,
+                    char ret_shape[KG_SHAPE_SIZE], const kg_backend **ret_backend);
+
 /* `own` in the layout of this kgate.h: itself where it was built against it, else a copy that stays until exit.
  * KG_EUNSUPPORTED: of an ABI that cannot be read. */
 int kg_module_lay_out(const struct kg_module *own, const struct kg_module **ret_module, kg_error *ret_error);
@@ -58,5 +63,6 @@ int kg_module_check(const struct kg_module *module, kg_error *ret_error);
 
 /* The row's name: a problem's first member. */
 const char *kg_row_name(const void *problem);
+const void *kg_table_row(kg_table table, const char *name, size_t length); /* NULL: none */
 
 #endif

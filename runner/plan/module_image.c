@@ -130,6 +130,7 @@ static const struct member suite_members[] = {
     { STRUCTS, offsetof(kg_suite, regimes.items), &suite_regime_shape },
     { STRUCTS, offsetof(kg_suite, excuses.items), &excuse_shape },
     { STRUCTS, offsetof(kg_suite, environment.items), &variable_shape },
+    { A_TEXT, offsetof(kg_suite, anchor_case), NULL },
 };
 static const struct shape suite_shape = SHAPE(kg_suite, suite_members);
 

@@ -404,21 +404,11 @@ int kg_plan_make(const struct kg_module *module, const struct kg_selection *sele
     return kg_plans_make(&module, 1, selection, ret_plan, ret_error);
 }
 
-static const void *find_row(kg_table table, const char *name, size_t length)
-{
-    for (size_t i = 0; i < table.count; i++) {
-        const void *row = (const char *)table.rows + i * table.row_size;
-        if (strlen(kg_row_name(row)) == length && !memcmp(kg_row_name(row), name, length))
-            return row;
-    }
-    return NULL;
-}
-
 int kg_plan_problem(const kg_suite *suite, enum kg_device_kind kind, const char *shape, void **ret_problem,
                     kg_error *ret_error)
 {
     size_t length = strcspn(shape, "@");
-    const void *row = find_row(kg_suite_rows(suite, kind), shape, length);
+    const void *row = kg_table_row(kg_suite_rows(suite, kind), shape, length);
     char values[200];
     if (!row || strlen(shape) >= sizeof values)
         return kg_fail(ret_error, KG_EINVAL, "suite %s has no row %.200s", suite->name, shape);
@@ -445,5 +435,42 @@ int kg_plan_problem(const kg_suite *suite, enum kg_device_kind kind, const char 
         free(problem);
     else
         *ret_problem = problem;
+    return status;
+}
+
+/* ---- anchors --------------------------------------------------------------------------------------------------- */
+
+const kg_backend *kg_case_own_anchor(const struct kg_case *of, const char *backend)
+{
+    const kg_backend *anchor = of->suite ? kg_suite_anchor(of->suite, of->kind) : NULL;
+    return anchor && strcmp(anchor->name, backend) != 0 ? anchor : NULL;
+}
+
+const char *kg_case_anchor(const struct kg_case *of, const char *backend)
+{
+    const kg_backend *own = kg_case_own_anchor(of, backend);
+    char key[KG_ID_SIZE];
+    if (own || !of->suite || !of->suite->anchor_case)
+        return own ? own->name : "";
+    kg_case_key(of, backend, key, sizeof key);
+    return strcmp(key, of->suite->anchor_case) != 0 ? of->suite->anchor_case : "";
+}
+
+int kg_plan_anchor(const struct kg_module *module, const struct kg_case *of, const char *backend,
+                   struct kg_case *ret_anchor, void **ret_problem, kg_error *ret_error)
+{
+    const char *name = kg_case_anchor(of, backend);
+    char shape[KG_SHAPE_SIZE];
+    *ret_anchor = *of;
+    *ret_problem = NULL;
+    ret_anchor->backend = kg_case_own_anchor(of, backend);
+    if (ret_anchor->backend)
+        return KG_OK;
+    if (!*name || !kg_module_case(module, name, &ret_anchor->suite, shape, &ret_anchor->backend) ||
+        ret_anchor->backend->device != of->kind)
+        return KG_ENOTFOUND;
+    int status = kg_plan_problem(ret_anchor->suite, of->kind, shape, ret_problem, ret_error);
+    ret_anchor->problem = *ret_problem;
+    ret_anchor->shape = NULL;
     return status;
 }

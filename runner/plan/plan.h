@@ -6,6 +6,7 @@
 #include "plan/policy.h"
 
 #define KG_ID_SIZE 320
+#define KG_ANCHOR_SIZE 196 /* of kg_case_anchor */
 
 /* One row of the plan. `problem` is the plan's copy of the table's row, with --set and fallbacks applied. */
 struct kg_case {
@@ -69,6 +70,16 @@ int kg_plans_make(const struct kg_module *const *modules, size_t n_modules, cons
  * free() it. */
 int kg_plan_problem(const kg_suite *suite, enum kg_device_kind kind, const char *shape, void **ret_problem,
                     kg_error *ret_error);
+
+/* What is timed beside a case on this backend: its suite's anchor, else the suite's anchor_case, with a problem of its
+ * own in *ret_problem, which is NULL otherwise: free() it. KG_ENOTFOUND without a text: there is nothing. */
+int kg_plan_anchor(const struct kg_module *module, const struct kg_case *of, const char *backend,
+                   struct kg_case *ret_anchor, void **ret_problem, kg_error *ret_error);
+
+/* Its name: the anchor's, or SUITE/SHAPE/BACKEND, which KG_CUDA and CPU cases may share; "" : none. */
+const char *kg_case_anchor(const struct kg_case *of, const char *backend);
+/* The suite's own; NULL: none, or it is this backend. */
+const kg_backend *kg_case_own_anchor(const struct kg_case *of, const char *backend);
 
 /* suite/shape/sSEED/backend, or suite/shape/sSEED-REGIME/backend; and the golden's key suite/shape/backend, for a
  * backend by name. */

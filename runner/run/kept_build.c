@@ -55,20 +55,20 @@ static bool has_text(const struct kg_loaded *loaded, const char *part, size_t le
 static bool has_code_of(const char *path, const struct kg_options *options, const struct kg_golden *golden)
 {
     struct kg_loaded loaded;
-    bool found = false;
+    bool found = false, differs = false;
     if (kg_tables_open(path, options, &loaded, NULL))
         return false;
-    for (const char *part = golden->identity; *part;) {
+    for (const char *part = golden->identity; *part && !differs;) {
         const char *end = strstr(part, "; ");
         const size_t length = end ? (size_t)(end - part) : strlen(part);
         const bool is_text = !strncmp(part, "module code ", strlen("module code "));
         if (is_text || memchr(part, ':', length)) {
             found = is_text ? has_text(&loaded, part, length) : has_kernel(loaded.root, part, length);
-            if (!found)
-                return false;
+            differs = !found;
         }
         part += length + (end ? 2 : 0);
     }
+    kg_tables_close(&loaded);
     return found;
 }
 
@@ -98,16 +98,26 @@ static bool is_over(const struct kg_stop *stop)
     return *stop->signalled || (stop->deadline_s > 0 && kg_now_s() > stop->deadline_s);
 }
 
-/* The last line of what comes until its end. false: the run is to stop, or a line is too long. */
-static bool read_last_line(int from, const struct kg_stop *stop, char ret_line[4096])
+static bool has_ended(pid_t pid)
+{
+    siginfo_t info = { .si_pid = 0 };
+    return !waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid == pid;
+}
+
+/* The last line of what the program says until its end; what it leaves running may hold the pipe for longer. false: the
+ * run is to stop, or a line is too long. */
+static bool read_last_line(int from, pid_t pid, const struct kg_stop *stop, char ret_line[4096])
 {
     size_t length = 0;
     bool ended = false;
     ret_line[0] = 0;
     for (char c; !is_over(stop) && length < 4095;) {
         struct pollfd ready = { .fd = from, .events = POLLIN };
-        if (poll(&ready, 1, 200) <= 0)
+        if (poll(&ready, 1, 200) <= 0) {
+            if (has_ended(pid))
+                return true;
             continue;
+        }
         if (read(from, &c, 1) != 1)
             return true;
         if (ended)
@@ -147,12 +157,16 @@ static bool ask_program(const char *program, const struct kg_stop *stop, const c
         return false;
     const pid_t pid = start(program, sha, ends[1]);
     close(ends[1]);
-    const bool heard = pid > 0 && read_last_line(ends[0], stop, ret_path);
+    const bool heard = pid > 0 && read_last_line(ends[0], pid, stop, ret_path);
     if (pid > 0 && !heard)
         kill(-pid, SIGKILL);
     close(ends[0]);
-    if (pid > 0)
+    if (pid > 0) {
+        siginfo_t ended;
+        (void)waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT); /* so that the number stays its own */
+        kill(-pid, SIGKILL);
         (void)waitpid(pid, &status, 0);
+    }
     return heard && status == 0 && *ret_path && !access(ret_path, R_OK);
 }
 

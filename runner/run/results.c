@@ -32,7 +32,7 @@ static void take_threshold(const struct kg_session *s, struct kg_result *r)
 {
     struct kg_policy *policy = &r->of.policy;
     char key[KG_ID_SIZE];
-    kg_case_key(&r->of, *r->backend ? r->backend : r->of.backend->name, key, sizeof key);
+    kg_case_key(&r->of, kg_result_backend(r), key, sizeof key);
     const struct kg_golden *golden = kg_goldens_find(&s->goldens, key);
     if (s->baseline.root || s->options->timing.threshold_pct >= 0 || !golden ||
         !kg_golden_holds_threshold(golden, policy->threshold_pct) || (s->options->bless && !*golden->threshold.reason))

@@ -15,7 +15,7 @@
 struct server {
     struct kg_op_server of; /* first */
     struct kg_process process;
-    const char *name;
+    char *name;
     double timeout_s;
     uint32_t turn; /* from anywhere: what the module writes beside is told from an answer */
     bool dead;
@@ -143,12 +143,14 @@ int kg_tables_open(const char *name, const struct kg_options *options, struct kg
     if (!s)
         return kg_fail(ret_error, KG_ENOMEM, "out of memory for a module's tables");
     kg_module_file_stamp(loaded.path, loaded.stamp);
-    s->name = name;
+    s->name = strdup(name);
     s->timeout_s = patience_s(options);
     (void)!getrandom(&s->turn, sizeof s->turn / 2, 0);
     const char *const arguments[] = { "tables", loaded.path, name, NULL };
-    status = kg_process_start(arguments, settings, NULL, &s->process, ret_error);
+    status = s->name ? kg_process_start(arguments, settings, NULL, &s->process, ret_error)
+                     : kg_fail(ret_error, KG_ENOMEM, "out of memory for a module's name");
     if (status) {
+        free(s->name);
         free(s);
         return status;
     }
@@ -171,4 +173,15 @@ int kg_tables_open(const char *name, const struct kg_options *options, struct kg
     if (!status)
         *ret_loaded = loaded;
     return status;
+}
+
+void kg_tables_close(const struct kg_loaded *loaded)
+{
+    const char *root = (const char *)loaded->root;
+    char how[128];
+    for (struct server *s = servers; s; s = s->next)
+        if (!s->dead && root >= s->of.begin && root < s->of.begin + s->of.size) {
+            kg_process_finish(&s->process, how, sizeof how);
+            s->dead = true;
+        }
 }

@@ -11,4 +11,7 @@
 int kg_tables_open(const char *name, const struct kg_options *options, struct kg_loaded *ret_loaded,
                    kg_error *ret_error);
 
+/* Ends the process. The tables stay, but nothing answers for their ops. */
+void kg_tables_close(const struct kg_loaded *loaded);
+
 #endif

@@ -1,6 +1,7 @@
 /* arms.c -- which build's backend is prepared for whom. Inputs, reference and gates are always the fixture's. */
 #include "worker/arms.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "worker/identity.h"
@@ -47,16 +48,30 @@ int kg_arms_planted(struct kg_arms *a, kg_error *ret_error)
 
 int kg_arms_anchor(struct kg_arms *a, kg_error *ret_error)
 {
-    struct kg_case of = a->one->of;
-    of.backend = kg_suite_anchor(of.suite, of.kind);
-    if (!of.backend || !strcmp(of.backend->name, a->prepared[KG_ARM_CASE].backend->name))
-        return KG_ENOTFOUND;
-    return prepare(a, KG_ARM_ANCHOR, &of, "", a->one->anchor_pin, ret_error);
+    struct kg_case of;
+    struct kg_fixture *fixture = a->fixture;
+    int status = kg_plan_anchor(a->module->root, &a->one->of, a->prepared[KG_ARM_CASE].backend->name, &of,
+                                &a->beside_problem, ret_error);
+    if (!status && a->beside_problem) {
+        fixture = &a->beside;
+        status = kg_fixture_new(a->fixture->context, &of, fixture, ret_error);
+    }
+    if (!status)
+        status = kg_prepared_new(a->host, fixture, of.backend, of.problem, a->one->anchor_pin,
+                                 &a->prepared[KG_ARM_ANCHOR], ret_error);
+    if (status)
+        kg_arms_drop(a, KG_ARM_ANCHOR);
+    return status;
 }
 
 void kg_arms_drop(struct kg_arms *a, int arm)
 {
     kg_prepared_done(&a->prepared[arm]);
+    if (arm != KG_ARM_ANCHOR)
+        return;
+    kg_fixture_done(&a->beside);
+    free(a->beside_problem);
+    a->beside_problem = NULL;
 }
 
 void kg_arms_done(struct kg_arms *a)
@@ -78,7 +93,7 @@ int kg_arms_make_rings(struct kg_arms *a, const struct kg_policy *policy, uint64
     const struct kg_ring_plan plan = {
         .cold = policy->l2 == KG_L2_COLD, .sets = policy->sets, .shared = 1u << KG_ARM_PLANTED, .seed = seed
     };
-    return kg_prepared_make_rings(prepared, KG_ARMS, a->fixture, &plan, ret_error);
+    return kg_prepared_make_rings(prepared, KG_ARMS, &plan, ret_error);
 }
 
 int kg_arms_launch(struct kg_arms *a, int arm, kg_error *ret_error)

@@ -15,6 +15,8 @@ struct kg_arms {
     struct kg_loaded *module;             /* under --against the baseline, whose inputs and gates hold */
     struct kg_twin *twin;                 /* of which the case is then; NULL: of the module */
     struct kg_prepared prepared[KG_ARMS]; /* without a backend: takes no part */
+    struct kg_fixture beside;             /* inputs of an anchor that is another case, */
+    void *beside_problem;                 /* and its problem */
 };
 
 /* Of a backend with candidates the one of this name; "" : the backend itself, which takes the first that runs. */
@@ -24,7 +26,7 @@ const kg_backend *kg_arms_choice(const struct kg_case *of, const char *only);
 int kg_arms_case(struct kg_arms *arms, kg_error *ret_error);
 int kg_arms_baseline(struct kg_arms *arms, kg_error *ret_error);
 int kg_arms_planted(struct kg_arms *arms, kg_error *ret_error); /* as the case, prepared once more */
-/* KG_ENOTFOUND without a text: the suite has none, or it is the case itself. */
+/* KG_ENOTFOUND without a text: the case has none. */
 int kg_arms_anchor(struct kg_arms *arms, kg_error *ret_error);
 
 void kg_arms_drop(struct kg_arms *arms, int arm);

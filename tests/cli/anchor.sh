@@ -28,4 +28,12 @@ decide $case "${on[@]}" --module "$modules/anchor_10_30.so"
 expect 'kernel 30%, anchor 10% slower' "$(verdict $case)" SLOW
 expect 'kernel 30%, anchor 10% slower: says that the build is another' \
     "$(reason $case | grep -c 'code changed since the golden' || true)" 1
+
+# An anchor that is another suite's case.
+on=('apart/*' --expectations apart --case-timeout 120)
+bless "${on[@]}" --module "$modules/anchor.so" --reason 'as it should be'
+gate run --format json "${on[@]}" --module "$modules/anchor_0_60.so"
+expect 'the case beside it 60% slower: so much faster beside it' \
+    "$(results '.results[0] | .anchor == "held/plain/kernel" and .judge == "ratio" and .change_pct < -35 and .change_pct > -40')" true
+expect 'it says nothing of how fast it is' "$(results '.results[0].speedup_vs_anchor')" null
 finish

@@ -20,7 +20,7 @@ bless --module ./pull.so --expectations goldens --git-sha $sha --reason test pul
 mkdir -p kept/$sha-1
 cp pull.so kept/$sha-1
 build slower
-against 'on the machine of its golden' 3 SLOW '^p50 .* code changed since the golden' --duel kept
+against 'on the machine of its golden' 3 SLOW '^p50 .* code changed since the golden\|^duel with .*, code differs' --duel kept
 sed -i 's/"uuid": *"[^"]*"/"uuid": "another"/' goldens/expectations_*.json
 build base
 against 'nothing changed' 0 PASS 'nothing that is launched has changed since the golden$' --duel kept
@@ -55,6 +55,14 @@ printf '#!/bin/sh\nsleep 300\n' >find.sh
 SECONDS=0
 gate run --format json --module ./pull.so --expectations goldens pull/plain --duel ./find.sh --timeout 5
 expect 'a program that hangs: the run ends in time' "$status $((SECONDS < 60))" '4 1'
+cat >find.sh <<'EOF'
+#!/bin/sh
+sleep 300 &
+echo $! >left
+echo squashed/fedcba9/pull.so
+EOF
+against 'a program that leaves one running' 3 SLOW "^duel with ${sha:0:12}: " --duel ./find.sh --timeout 120
+expect 'which ends too' "$(kill -0 "$(cat left)" 2>&1 | grep -c 'No such process')" 1
 mkdir -p kept/$sha-2
 echo 'no module' >kept/$sha-2/pull.so
 against 'a build that cannot be loaded' 4 UNGATED 'not duelled: --against' --duel kept

@@ -32,7 +32,7 @@ expect 'Ctrl-C: status' "$status" 4
 expect 'Ctrl-C: no worker is left' "$(workers)" ''
 expect 'Ctrl-C: the other has passed' "$(jq -r '.results[] | select(.id == "output/plain@n=4000000/s0/good") | .verdict' \
     results/latest/correctness_summary.json)" PASS
-gate run "${hang[@]}" --jobs 2 --case-timeout 2 --format json
+gate run "${hang[@]}" --jobs 2 --case-timeout 6 --format json
 expect 'a hang among two: status' "$status" 1
 expect 'a hang among two: its case alone' "$(verdict "process/plain@n=4000000/s0/hang") $(verdict output/plain@n=4000000/s0/good)" 'ERROR PASS'
 

@@ -61,7 +61,24 @@ static const kg_suite held = {
     .gates = { .max_abs = 0.1, .mean_abs = 0.01, .bad_abs = 0.02, .bad_pct = 1.0, .rel_l2 = 0.05 }
 };
 
-static const kg_suite *const suites[] = { &held };
+/* Beside it stands a case of another suite. */
+static const int none_pct = 0;
+static const kg_backend alone = {
+    .name = "alone", .device = KG_CPU, .data = (const void *)&none_pct, .launch = launch
+};
+static const struct series apart_shapes[] = { { "short", .n = 1024 } };
+static const kg_backend *const apart_backends[] = { &alone };
+static const kg_suite apart = {
+    .name = "apart",
+    .op = &series_op,
+    .shapes = KG_TABLE(apart_shapes),
+    .seeds = KG_LIST(seeds),
+    .backends = KG_LIST(apart_backends),
+    .gates = { .max_abs = 0.1, .mean_abs = 0.01, .bad_abs = 0.02, .bad_pct = 1.0, .rel_l2 = 0.05 },
+    .anchor_case = "held/plain/kernel"
+};
+
+static const kg_suite *const suites[] = { &held, &apart };
 
 KG_EXPORT const struct kg_module kg_module = {
     KG_MODULE_SIZES,

@@ -95,7 +95,7 @@ static int make_ring(int sets, kg_error *ret_error)
 {
     struct kg_prepared *const one[] = { &prepared };
     const struct kg_ring_plan plan = { .sets = sets, .seed = 1 };
-    return kg_prepared_make_rings(one, 1, &fixture, &plan, ret_error);
+    return kg_prepared_make_rings(one, 1, &plan, ret_error);
 }
 
 static void every_set_is_staged_once(void **state)
@@ -131,7 +131,7 @@ static void a_shared_ring_is_staged_by_each(void **state)
     const struct kg_ring_plan plan = { .sets = 3, .shared = 2, .seed = 1 };
     assert_int_equal(open_prepared(&error), KG_OK);
     assert_int_equal(kg_prepared_new(&host, &fixture, &staging, &problem, NULL, &other, &error), KG_OK);
-    assert_int_equal(kg_prepared_make_rings(both, 2, &fixture, &plan, &error), KG_OK);
+    assert_int_equal(kg_prepared_make_rings(both, 2, &plan, &error), KG_OK);
     assert_ptr_equal(other.ring, prepared.ring);
     assert_true(other.n_ring == 3 && !other.borrows && other.workspaces != prepared.workspaces);
     assert_int_equal(n_staged, 2 + 6);
@@ -154,7 +154,7 @@ static void a_shared_ring_has_shared_workspaces(void **state)
     const struct kg_ring_plan plan = { .sets = 2, .shared = 2, .seed = 1 };
     assert_int_equal(kg_prepared_new(&host, &fixture, &plain, &problem, NULL, &prepared, &error), KG_OK);
     assert_int_equal(kg_prepared_new(&host, &fixture, &plain, &problem, NULL, &other, &error), KG_OK);
-    assert_int_equal(kg_prepared_make_rings(both, 2, &fixture, &plan, &error), KG_OK);
+    assert_int_equal(kg_prepared_make_rings(both, 2, &plan, &error), KG_OK);
     assert_true(other.borrows && other.workspaces == prepared.workspaces && !prepared.borrows);
     kg_prepared_done(&other);
     assert_int_equal(kg_prepared_check_workspace(&prepared, 1, &error), KG_OK);
@@ -237,7 +237,7 @@ static void a_cold_ring_is_larger_than_the_cache(void **state)
     context->device.l2_bytes = 20000;
     assert_int_equal(open_prepared(&error), KG_OK);
     const struct kg_ring_plan plan = { .cold = true, .sets = 1, .seed = 1 };
-    assert_int_equal(kg_prepared_make_rings(one, 1, &fixture, &plan, &error), KG_OK);
+    assert_int_equal(kg_prepared_make_rings(one, 1, &plan, &error), KG_OK);
     const size_t set_bytes = kg_buffers_bytes(&fixture.buffers);
     assert_true(prepared.n_ring > 2 && (size_t)(prepared.n_ring - 1) * set_bytes > 2 * context->device.l2_bytes);
     for (int i = 0; i < 2 * prepared.n_ring; i++) {

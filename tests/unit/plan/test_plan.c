@@ -627,6 +627,75 @@ static void keys_that_a_selection_covers(void **state)
     assert_false(covers(SELECTION(0), "main"));
 }
 
+/* ---- anchors ------------------------------------------------------------------------------------------------- */
+
+static int launch(const kg_backend *self, void *state, const kg_tensor *call, void *stream, kg_error *ret_error)
+{
+    (void)self, (void)state, (void)call, (void)stream;
+    return kg_fail(ret_error, KG_EINVAL, "not run here");
+}
+
+static const kg_backend timed = { .name = "timed", .device = KG_CPU, .launch = launch },
+                        steady = { .name = "steady", .device = KG_CPU, .launch = launch };
+static const kg_backend *const both[] = { &timed, &steady };
+static const kg_suite alone = { .name = "alone",
+                                .op = &op,
+                                .shapes = KG_TABLE(rows),
+                                .seeds = KG_LIST(one_seed),
+                                .backends = KG_LIST(both),
+                                .cpu_anchor = &steady,
+                                .anchor_case = "apart/row/steady" },
+                      apart = { .name = "apart",
+                                .op = &other_op,
+                                .shapes = KG_TABLE(other_rows),
+                                .seeds = KG_LIST(one_seed),
+                                .backends = KG_LIST(both),
+                                .anchor_case = "apart/row/steady" };
+static const kg_suite *const anchored[] = { &alone, &apart };
+static const struct kg_module anchored_module = { KG_MODULE_SIZES, .name = "anchored", .suites = anchored,
+                                                  .n_suites = 2 };
+
+/* What stands beside the backend of the suite's first row. */
+static int anchor_of(const kg_suite *suite, const char *backend, enum kg_device_kind kind, struct kg_case *ret_anchor,
+                     void **ret_problem)
+{
+    const struct kg_case of = {
+        .suite = suite, .problem = rows, .shape = kg_row_name(suite->shapes.rows), .kind = kind
+    };
+    return kg_plan_anchor(&anchored_module, &of, backend, ret_anchor, ret_problem, NULL);
+}
+
+static void what_stands_beside_a_case(void **state)
+{
+    struct kg_case anchor;
+    void *problem;
+    (void)state;
+    assert_int_equal(anchor_of(&alone, "timed", KG_CPU, &anchor, &problem), KG_OK);
+    assert_true(anchor.suite == &alone && anchor.backend == &steady && anchor.problem == rows && !problem);
+    assert_int_equal(anchor_of(&alone, "steady", KG_CPU, &anchor, &problem), KG_OK); /* an anchor has another case */
+    assert_true(anchor.suite == &apart && anchor.backend == &steady && anchor.problem == problem);
+    assert_int_equal(((const struct problem *)problem)->n, 10);
+    free(problem);
+    assert_int_equal(anchor_of(&apart, "timed", KG_CPU, &anchor, &problem), KG_OK); /* a suite without one, too */
+    assert_true(anchor.backend == &steady && problem);
+    free(problem);
+    assert_int_equal(anchor_of(&apart, "steady", KG_CPU, &anchor, &problem), KG_ENOTFOUND); /* but not itself */
+    assert_int_equal(anchor_of(&alone, "fast", KG_CUDA, &anchor, &problem), KG_ENOTFOUND);  /* nor of another kind */
+    assert_null(problem);
+}
+
+static void anchors_by_name(void **state)
+{
+    const struct kg_case by_suite = { .suite = &alone, .shape = "big", .kind = KG_CPU },
+                         by_case = { .suite = &apart, .shape = "row", .kind = KG_CPU };
+    (void)state;
+    assert_string_equal(kg_case_anchor(&by_suite, "timed"), "steady");
+    assert_string_equal(kg_case_anchor(&by_suite, "steady"), "apart/row/steady");
+    assert_string_equal(kg_case_anchor(&by_case, "timed"), "apart/row/steady");
+    assert_string_equal(kg_case_anchor(&by_case, "steady"), "");
+    assert_string_equal(kg_case_anchor(&(struct kg_case){ .kind = KG_CPU }, "timed"), ""); /* a suite that is gone */
+}
+
 static const char *reason(const kg_suite *suite, const char *id)
 {
     return kg_case_xfail(&(struct kg_case){ .suite = suite }, id);
@@ -670,6 +739,8 @@ int main(void)
         cmocka_unit_test(regimes_alone_expect_no_golden),
         cmocka_unit_test(keys_that_a_selection_covers),
         cmocka_unit_test(cases_that_must_fail),
+        cmocka_unit_test(what_stands_beside_a_case),
+        cmocka_unit_test(anchors_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -235,6 +235,38 @@ static void backends(void **state)
     refused("suite copies: anchor on_cpu cannot anchor this kind of device");
 }
 
+static void no_anchor_case(const char *key)
+{
+    kg_error error = { 0 };
+    char why[200];
+    t.suite.anchor_case = key;
+    (void)snprintf(why, sizeof why, "suite copies: anchor_case %s is no case that can be timed", key);
+    assert_int_equal(kg_module_check(&t.module, &error), KG_EINVAL);
+    assert_string_equal(error.text, why);
+}
+
+static void anchor_cases(void **state)
+{
+    static const char *const none[] = { "",
+                                        "nobody/one/on_gpu",
+                                        "others/three/on_gpu",
+                                        "others/small/on_gpu", /* a row of the CPU alone */
+                                        "others/two/on_cpu",
+                                        "others/one/nobody",
+                                        "others/one/chooser",
+                                        "others/one/on_gpu/more",
+                                        "others/one" };
+    (void)state;
+    t.suite.anchor_case = "others/one/on_gpu";
+    assert_int_equal(kg_module_check(&t.module, NULL), KG_OK);
+    t.suite.anchor_case = "copies/small/on_cpu";
+    assert_int_equal(kg_module_check(&t.module, NULL), KG_OK);
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        no_anchor_case(none[i]);
+    t.other.time.off = true;
+    no_anchor_case("others/one/on_gpu");
+}
+
 static void gates(void **state)
 {
     static const char given[] = "suite copies: max_abs, mean_abs, bad_abs and rel_l2 must all be given";
@@ -493,6 +525,7 @@ int main(void)
         cmocka_unit_test_setup(the_suite_and_its_op, table_new),
         cmocka_unit_test_setup(rows, table_new),
         cmocka_unit_test_setup(backends, table_new),
+        cmocka_unit_test_setup(anchor_cases, table_new),
         cmocka_unit_test_setup(gates, table_new),
         cmocka_unit_test_setup(time_and_seeds, table_new),
         cmocka_unit_test_setup(regimes_of_rows, table_new),

@@ -301,8 +301,8 @@ static void goldens_of_another_card_judge_by_ratio(void **state)
     assert_true(trials.n_starts == 1 && trials.n_cards == 2 && trials.n_cases == 1);
     assert_int_equal(trials.cases[0].n_blocks, 66);
     assert_true(trials.n_spreads == 1 && trials.spreads[0].n_cards == 2);
-    assert_true(fabs(trials.spreads[0].worst_card_pct - 100 * expm1(0.01)) < 1e-9);
-    assert_true(fabs(trials.spreads[0].sd_pct - 1 / sqrt(2)) < 1e-9 && trials.spreads[0].worst_day_pct == 0);
+    assert_true(fabs(trials.spreads[0].worst_ratio_pct - 100 * expm1(0.01)) < 1e-9);
+    assert_true(fabs(trials.spreads[0].ratio_pct - 1 / sqrt(2)) < 1e-9);
     kg_trials_done(&trials);
     for (int i = 0; i < 33; i++) /* without an anchor there is no ratio, and no gate across cards */
         pair[0].blocks[i].log_anchor = pair[0].blocks[i].log_ratio = NAN;

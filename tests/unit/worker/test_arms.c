@@ -211,6 +211,37 @@ static void anchor_and_baseline_have_their_own(void **state)
                                  arms.prepared[arm].ring[set].tensors[0].data);
 }
 
+/* An anchor that is another case has inputs of its own, and as many sets. */
+static void another_case_has_its_own_inputs(void **state)
+{
+    static const struct problem other_rows[] = { { "long", 3000 } };
+    static const kg_backend *const backends[] = { &plain };
+    static const kg_suite other = {
+        .name = "other", .op = &op, .shapes = KG_TABLE(other_rows), .backends = KG_LIST(backends)
+    };
+    static const kg_suite without = { .name = "main", .op = &op, .anchor_case = "other/long/plain" };
+    static const kg_suite *const suites[] = { &without, &other };
+    static const struct kg_module module = { KG_MODULE_SIZES, .name = "copies", .suites = suites, .n_suites = 2 };
+    (void)state;
+    kg_error error = { 0 };
+    const struct kg_policy policy = { .sets = 3 };
+    set_arms(&plain);
+    one.of.suite = &without;
+    build.root = &module;
+    assert_int_equal(kg_arms_case(&arms, &error), KG_OK);
+    assert_int_equal(kg_arms_anchor(&arms, &error), KG_OK);
+    const struct kg_prepared *its = &arms.prepared[KG_ARM_ANCHOR];
+    assert_int_equal(kg_arms_make_rings(&arms, &policy, 3, &error), KG_OK);
+    assert_int_equal(its->n_ring, arms.prepared[KG_ARM_CASE].n_ring);
+    assert_int_equal(kg_arms_launch(&arms, KG_ARM_ANCHOR, &error), KG_OK);
+    assert_int_equal(its->ring[0].tensors[1].dims[0], 3000);
+    assert_memory_equal(its->ring[0].tensors[1].data, arms.beside.buffers.tensors[0].data, 3000 * sizeof(float));
+    assert_int_equal(arms.prepared[KG_ARM_CASE].ring[0].tensors[1].dims[0], 1000);
+    kg_arms_drop(&arms, KG_ARM_ANCHOR);
+    assert_true(!arms.beside_problem && !arms.beside.context);
+    build.root = NULL;
+}
+
 /* What the device hands out, in order. */
 static const void *handed_out[128];
 static int n_handed_out;
@@ -270,6 +301,7 @@ int main(void)
         TEST(automatic_resolves),
         TEST(the_planted_case_has_the_cases_sets),
         TEST(anchor_and_baseline_have_their_own),
+        TEST(another_case_has_its_own_inputs),
         TEST(who_is_first_is_drawn_for_each_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
