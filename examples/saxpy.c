@@ -47,7 +47,7 @@ static const kg_op op = { .name = "saxpy", .problem_size = sizeof(struct saxpy),
 static const kg_backend plain_c = { .name = "plain", .device = KG_CPU, .knobs = KG_LIST(knobs),
                                     .knobs_size = sizeof(struct knobs), .launch = plain };
 static const kg_backend reference_loop = { .name = "reference_loop", .device = KG_CPU, .launch = loop };
-static const struct saxpy shapes[] = { { "in_cache", 4096, 2.5 } }; /* 48 KiB: a busy neighbour core costs it least */
+static const struct saxpy shapes[] = { { "in_cache", 4099, -2.5 } }; /* 48 KiB: a busy neighbour core costs it least */
 static const uint64_t seeds[] = { 1 };
 static const kg_backend *const backends[] = { &plain_c, &reference_loop };
 static const kg_suite_regime regimes[] = { { "poison", NULL }, { "outliers", NULL }, { "sparse", NULL } };

@@ -152,6 +152,7 @@ static void add_run(cJSON *root, const struct kg_run *run)
     kg_json_add_text(root, "version", run->version);
     kg_json_add_text(root, "timestamp", run->started);
     kg_json_add_real(root, "seconds", run->seconds);
+    kg_json_add_real(root, "correctness_seconds", run->checked_s);
     kg_json_add_text(root, "command", run->command);
     add_environment(root, run);
     kg_json_add_text(root, "expectations", run->expectations_exist ? run->expectations : "");

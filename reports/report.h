@@ -16,6 +16,7 @@ struct kg_run {
     char version[32];
     char started[32];        /* ISO 8601, UTC */
     double seconds;          /* wall time */
+    double checked_s;        /* of that, correctness, before the first round */
     char command[1024];      /* as it was typed, quoted for a shell */
     char again[1024];        /* options that repeat how it measured and judged, each after a space */
     char expectations[4096]; /* path of the architecture's golden file */

@@ -11,7 +11,7 @@ static const struct chain shapes[] = {
     { "memory", .n = 1 << 26, .terms = 1 },     /* 512 MiB, several times any L2 cache */
 };
 static const struct chain cpu_shapes[] = {
-    { "launch", .n = 64, .terms = 1 },
+    { "launch", .n = 67, .terms = 3 }, /* no tail is left out */
     { "compute", .n = 1024, .terms = 512 },
     { "memory", .n = 1 << 22, .terms = 1 }, /* 32 MiB */
 };

@@ -88,6 +88,7 @@ const kg_suite flex_attention_static = {
 
 #define HEADS .B = 2, .H = 4, .Hkv = 2
 #define CPU_HEADS .B = 2, .H = 2, .Hkv = 1
+#define ONE .B = 1, .H = 2, .Hkv = 1
 #define LENGTH(suffix, heads, type, d, s) FLEX_ROWS(suffix, EDGES, heads, .S = s, .D = d, .dtype = type)
 #define LENGTHS(suffix, type, d)                                                                                       \
     LENGTH(suffix "_s1", HEADS, type, d, 1), LENGTH(suffix "_s77", HEADS, type, d, 77),                                \
@@ -190,6 +191,20 @@ const kg_suite flex_attention_static = {
 
 #define WIDE (.doc_span = 64, .window = 66, .prefix_keys = 190, .reach = 140)
 
+/* Far from where short rows end: more blocks of keys than a byte counts, weights that ALiBi takes to 0, a decay past
+ * FP32's range, more queries than a short counts, more documents than 16 bits do, a common soft cap; and work enough
+ * for threads under the modifiers that have no other such row. */
+#define FAR(d)                                                                                                         \
+    FLEX_ROW("far_prefix", (), (PREFIX(100), BLOCK(64)), ONE, .S = 3, .Skv = 20000, .D = d, .dtype = KG_F16),          \
+        FLEX_ROW("far_document", (), (DOCUMENT(200), BLOCK(64)), ONE, .S = 3, .Skv = 20000, .D = d, .dtype = KG_BF16), \
+        FLEX_ROW("far_documents", (), (DOCUMENT(1)), ONE, .S = 3, .Skv = 70001, .D = d, .dtype = KG_F16),              \
+        FLEX_ROW("far_sliding", (), (SLIDING(32990)), ONE, .S = 33000, .Skv = 9, .D = d, .dtype = KG_F16),             \
+        FLEX_ROW("far_decay", (), (DECAY, .doc_span = 1), ONE, .S = 200, .D = d, .dtype = KG_F16),                     \
+        FLEX_ROW("far_alibi", (), (ALIBI), .B = 1, .H = 4, .Hkv = 2, .S = 400, .D = d, .dtype = KG_F16),               \
+        FLEX_ROW("cap_50", (), (CAP(50)), HEADS, .S = 77, .D = d, .dtype = KG_F16),                                    \
+        FLEX_ROW("threads", (), (CAP(30), RELATIVE(140), PREFIX(33)), .B = 1, .H = 2, .S = 801, .D = 2 * d,            \
+                 .dtype = KG_F16)
+
 static const struct flex lengths[] = {
     LENGTHS("_bf16_d64", KG_BF16, 64),
     LENGTHS("_f16_d128", KG_F16, 128),
@@ -215,12 +230,15 @@ static const struct flex cpu_lengths[] = {
     MEETINGS(16, 40),
     TWO_ALONE(KG_F16, 16),
     OTHERS("_bf16_d64", CPU_HEADS, KG_BF16, 64, 130),
+    FAR(16),
 };
 
 static const kg_suite_regime length_regimes[] = {
     ALL_REGIMES("*_s300"),         { "hidden", "*_s300" },      ALL_REGIMES("*_f16_d40_s77"),
     { "hidden", "*_f16_d40_s77" }, ALL_REGIMES("cap_1_*"),      ALL_REGIMES("bottom_right_*_k40"),
     { "winner", "*d64_s1000" },    { "hidden", "*d128_s1000" }, { "large", "scale_1*" },
+    { "winner", "far_alibi" },     { "k32", "far_alibi" },      { "low", "cap_50" },
+    { "rising", "far_alibi" },     { "zero_tiles", "far_*" },   { "sink_far", "cap_50" },
 };
 
 static const kg_backend *const length_backends[] = { &flex_compiled, &flex_static,   &flex_eager,

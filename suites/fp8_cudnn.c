@@ -25,6 +25,8 @@ static const struct sdpa_fp8 shapes[] = {
     ROW("odd", .B = 2, .H = 3, .S = 77, .D = 64), /* cut tiles */
 };
 
+#define LENGTH(s, keys, d) ROW("length_" #s, .B = 1, .H = 2, .S = s, .Skv = keys, .D = d)
+
 /* Correctness only: the CPU's backend is here for its codes and the gates. */
 static const struct sdpa_fp8 cpu_shapes[] = {
     ROW("d64_h2_s512", .B = 1, .H = 2, .S = 512, .D = 64),
@@ -35,6 +37,13 @@ static const struct sdpa_fp8 cpu_shapes[] = {
     { .attention = { "o_scale", .B = 1, .H = 2, .S = 77, .D = 64 }, .o_scale = 64 },
     { .attention = { "o_cut", .B = 1, .H = 2, .S = 77, .D = 64 }, .o_scale = 512 },
     ROW("scale", .B = 1, .H = 2, .S = 77, .D = 64, .scale = 0.05),
+    ROW("scale_1", .B = 1, .H = 2, .S = 77, .D = 4, .scale = 1),
+    ROW("d72", .B = 1, .H = 2, .S = 40, .D = 72),
+    ROW("d192", .B = 1, .H = 2, .S = 40, .D = 192),
+    ROW("threads", .B = 1, .H = 1, .S = 513, .D = 64), /* rows that no two share */
+    { .attention = { "o_small", .B = 1, .H = 2, .S = 77, .D = 64 }, .o_scale = 1.9 },
+    { .attention = { "o_tiny", .B = 1, .H = 2, .S = 77, .D = 64 }, .o_scale = 0x1p20 }, /* for values as small */
+    LENGTH_PAIRS(LENGTH, 48),
     /* clang-format off */
     MEET(1, 1, 1, 1, 17, 33, 64, bottom, 0.05, 0), MEET(2, 1, 1, 1, 77, 77, 48, bottom, 0, 50),
     MEET(3, 1, 1, 1, 205, 77, 9, bottom, 0, 100), MEET(4, 1, 4, 1, 77, 5, 9, causal, 0, 0),
@@ -69,6 +78,11 @@ static const kg_suite_regime regimes[] = {
     { "high", "d64_h2_s512" },
     { "bottom", "d64_h2_s512" },
     { "winner", "o_cut" }, /* outputs past the largest code */
+    { "tiny_v", "o_tiny" },
+    { "zero_heads", "meet_1" }, /* one head, so V as a whole */
+    { "zero_heads", "scale" },
+    { "zero_tiles", "scale" },
+    { "sink_near", "threads" },
 };
 
 static const uint64_t seeds[] = { 0, 1, 2 };

@@ -15,14 +15,25 @@ static const struct sdpa shapes[] = {
     { "odd", .B = 2, .H = 3, .S = 17, .Skv = 77, .D = 64, .dtype = KG_E4M3 }, /* cut tiles, heads that mix up */
 };
 
+#define LENGTH(s, keys, more)                                                                                          \
+    {                                                                                                                  \
+        "length_" #s, .B = 1, .H = 2, .S = s, .Skv = keys + more, .D = 64, .dtype = KG_E4M3                            \
+    }
+#define CPU_ROWS                                                                                                       \
+    { "small", .B = 1, .H = 1, .S = 32, .D = 64, .dtype = KG_E4M3 },                                                   \
+        { "odd", .B = 2, .H = 3, .S = 17, .Skv = 77, .D = 64, .dtype = KG_E4M3 }, /* heads and lengths that mix up */  \
+        { "mission", .B = 1, .H = 2, .S = 512, .D = 64, .dtype = KG_E4M3 },       /* two of its heads */               \
+        { "scale", .B = 1, .H = 2, .S = 77, .D = 64, .dtype = KG_E4M3, .scale = 0.05 },                                \
+        { "uneven", .B = 1, .H = 1, .S = 5, .Skv = 601, .D = 64, .dtype = KG_E4M3 },     /* a head of 38,464 */        \
+        { "many_heads", .B = 5, .H = 13, .S = 5, .Skv = 45, .D = 64, .dtype = KG_E4M3 }, /* 260 bytes of scales */     \
+    {                                                                                                                  \
+        "threads", .B = 1, .H = 1, .S = 513, .D = 64, .dtype = KG_E4M3                                                 \
+    } /* rows that two threads cannot share */
+
 /* Correctness only: the CPU's backends are here for their codecs. */
-static const struct sdpa cpu_shapes[] = {
-    { "small", .B = 1, .H = 1, .S = 32, .D = 64, .dtype = KG_E4M3 },
-    { "odd", .B = 2, .H = 3, .S = 17, .Skv = 77, .D = 64, .dtype = KG_E4M3 }, /* heads and lengths that mix up */
-    { "mission", .B = 1, .H = 2, .S = 512, .D = 64, .dtype = KG_E4M3 },       /* two of its heads */
-    { "scale", .B = 1, .H = 2, .S = 77, .D = 64, .dtype = KG_E4M3, .scale = 0.05 },
-    { "uneven", .B = 1, .H = 1, .S = 5, .Skv = 601, .D = 64, .dtype = KG_E4M3 }, /* a head of 38,464 */
-};
+static const struct sdpa cpu_shapes[] = { CPU_ROWS, LENGTH_PAIRS(LENGTH, 0) };
+/* Of few keys e4m3's errors are larger than the task's gates allow. */
+static const struct sdpa e4m3_cpu_shapes[] = { CPU_ROWS, LENGTH_PAIRS(LENGTH, 32) };
 
 /* Those that 8-bit codes can hold: not K x 32, where a step of a code is a whole logit. */
 /* clang-format off */
@@ -32,7 +43,8 @@ static const struct sdpa cpu_shapes[] = {
     { "sink", "mission" }, { "winner", "mission" }, { "coded", "mission" }, { "ones", "*" },                           \
     { "sixty_four", "mission" }, { "huge_v", "mission" }, { "head_scales", "mission" }, { "low", "mission" },          \
     { "lowest", "mission" }, { "bottom", "mission" }, { "ascending", "odd" }, { "ascending", "uneven" },               \
-    { "head_scales", "odd" }
+    { "head_scales", "odd" }, { "sink_near", "threads" }, { "outlier_v", "scale" }, { "zero_heads", "scale" },         \
+    { "zero_heads", "many_heads" }, { "zero_tiles", "uneven" }
 /* clang-format on */
 
 static const kg_suite_regime regimes[] = { REGIMES, { "tiny_v", "mission" } };
@@ -76,7 +88,7 @@ const kg_suite fp8_sdpa_e4m3 = {
     .help = "the same with e4m3 codes",
     .op = &sdpa_forward,
     .shapes = KG_TABLE(shapes),
-    .cpu_shapes = KG_TABLE(cpu_shapes),
+    .cpu_shapes = KG_TABLE(e4m3_cpu_shapes),
     .seeds = KG_LIST(seeds),
     .backends = KG_LIST(e4m3_backends),
     .regimes = KG_LIST(e4m3_regimes),

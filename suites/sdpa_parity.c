@@ -68,6 +68,9 @@ enum { keys_mha = 4, keys_gqa = 2 };
         ALIGNED(type, d, 2, 300, 40), UNEQUAL(type, d, causal, 1, 1000), ALIGNED(type, d, 2, 1, 1000),                 \
         UNEQUAL(type, d, full, 3, 5), UNEQUAL(type, d, full, 3, 129), ALIGNED(type, d, 2, 3, 5)
 
+#define LENGTH(s, keys, d)                                                                                             \
+    { "length_" #s, .B = 1, .H = 2, .S = s, .Skv = keys, .D = d, .dtype = KG_F16 }
+
 /* Query heads that share a key head: numbers that divide no tile, and that do. */
 #define GROUP(type, d, mask, ratio, heads)                                                                             \
     { #type "_d" #d "_b2_" #mask "_group" #ratio "_s77", .B = 2, .H = heads, .Hkv = 2, .S = 77, .D = d,                \
@@ -197,6 +200,7 @@ static const struct sdpa cpu_shapes[] = {
     DIMENSION(256),
     MEETINGS(8, 24, 40, 64),
     ROW(f16, 33, 1, causal, gqa, 17),
+    LENGTH_PAIRS(LENGTH, 40),
     NOT_GRANTED(24, 1024), /* 24 channels, as 17 signs tell 70001 keys apart */
     MANY_HEADS(8, 3),
     UNEQUAL(f16, 64, causal, 1, 200),
@@ -215,6 +219,10 @@ static const kg_suite_regime regimes[] = {
     TILE_REGIMES("*_d24_b2_*_k*"), /* of the CPU: one query, fewer and more keys than queries; then the GPU's */
     TILE_REGIMES("*_d80_b2_*_k*"),
     TILE_REGIMES("*_rect_d128_*"),
+    { "sink_far", "*_d24_b2_*_k*" },
+    { "zero_heads", "*_d24_b2_*_k*" },
+    { "zero_tiles", "*_d24_b2_*_k*" },
+    { "outlier_v", "*_d24_b2_*_k*" },
     { "rising", "*_d8_b1_*_s1025" },
     { "falling", "*_d8_b1_*_s1025" },
     { "large", "scale_1*" },

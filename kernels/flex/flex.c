@@ -127,12 +127,12 @@ static void give_slopes(const struct flex *p, float *ret_slopes)
         ret_slopes[h] = exp2f(-8 * (float)(h + 1) / (float)p->attention.H);
 }
 
-/* Within -1 and 1, another by head and distance. */
+/* Within -2 and 2, another by head and distance, of all bits that a float has. */
 static void give_bias(const struct flex *p, float *ret_bias)
 {
     const int64_t count = p->attention.H * (2 * p->reach + 1);
     for (int64_t i = 0; i < count; i++)
-        ret_bias[i] = (float)((uint64_t)i * 0x9e3779b97f4a7c15u >> 54) / 512 - 1;
+        ret_bias[i] = (float)((uint64_t)(i + 1) * 0x9e3779b97f4a7c15u >> 40) / (1 << 22) - 2;
 }
 
 static int give(const void *problem, const kg_tensor *tensors, kg_error *ret_error)

@@ -47,9 +47,10 @@ static int tensors(const void *problem, kg_tensor ret_tensors[KG_MAX_TENSORS], i
     int status = sdpa_forward.tensors(&attention, ret_tensors, ret_count);
     if (status != KG_OK)
         return status;
-    ret_tensors[SDPA_V].std = 0.5;
+    const double o_scale = ((const struct sdpa_fp8 *)problem)->o_scale;
+    ret_tensors[SDPA_V].std = o_scale > 1024 ? 64 / o_scale : 0.5; /* small values are what a large scale is for */
     ret_tensors[SDPA_O].dtype = KG_E4M3;
-    ret_tensors[SDPA_O].unit = 1 / ((const struct sdpa_fp8 *)problem)->o_scale;
+    ret_tensors[SDPA_O].unit = 1 / o_scale;
     return KG_OK;
 }
 

@@ -143,16 +143,18 @@ double sdpa_level_step_down(const struct sdpa *p, int64_t width, int64_t key)
     return 4 * (50 * log(2) - sdpa_level_step_up(p, width, key));
 }
 
-/* The other keys' weights, 2^-20, are still numbers in FP16. */
+/* By 14, the other keys' weights, 2^-20, are still numbers in FP16; by 10.5 about the smallest that e4m3 codes tell; by
+ * 24 numbers in FP32 alone. */
 double sdpa_level_first_key(const struct sdpa *p, int64_t width, int64_t key)
 {
     (void)p, (void)width;
-    return key == 0 ? 14 : 0;
+    return key == 0;
 }
 
 static double level_of(const struct sdpa_levels *levels, const struct sdpa *p, int64_t width, int64_t key)
 {
-    return levels->varies ? levels->varies(p, width, key) : levels->level;
+    const double factor = levels->level != 0 ? levels->level : 1;
+    return levels->varies ? factor * levels->varies(p, width, key) : levels->level;
 }
 
 static double largest_level(const struct sdpa *p, const struct sdpa_levels *levels)
@@ -453,6 +455,54 @@ int sdpa_change_head_scales(const void *data, const void *problem, uint64_t seed
         multiply(key_row(p, &tensors[SDPA_V], n, 0), keys, head_scale(wide, n, 3, seed) * down);
     }
     return KG_OK;
+}
+
+/* A number that is not 0 among the zeros would be a scale for all of them. */
+int sdpa_change_zero_heads(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
+                           kg_error *ret_error)
+{
+    const struct sdpa *p = problem;
+    const int64_t keys = sdpa_kv_length(p) * p->D;
+    (void)data, (void)ret_error;
+    for (int64_t n = 0; n < key_heads(p); n++)
+        switch (((uint64_t)n + seed) % 3) {
+        case 0:
+            multiply(key_row(p, &tensors[SDPA_V], n, 0), keys, 0);
+            break;
+        case 1:
+            multiply(key_row(p, &tensors[SDPA_K], n, 0), keys, 0);
+            break;
+        default:
+            multiply(query_row(p, &tensors[SDPA_Q], n, 0), query_rows_of_key_head(p) * p->D, 0);
+        }
+    return KG_OK;
+}
+
+/* A key of zeros has a score, 0, and a weight. */
+int sdpa_change_zero_tiles(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
+                           kg_error *ret_error)
+{
+    const struct sdpa *p = problem;
+    (void)data, (void)ret_error;
+    for (int64_t n = 0; n < key_heads(p); n++)
+        for (int64_t j = 0; j < sdpa_kv_length(p); j++)
+            if (j / width_of(p, n, seed) % 2)
+                multiply(key_row(p, &tensors[SDPA_K], n, j), p->D, 0);
+    return KG_OK;
+}
+
+/* Beside it the rest is small in every code whose step goes by the largest. */
+int sdpa_change_outlier_v(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
+                          kg_error *ret_error)
+{
+    const struct sdpa *p = problem;
+    int status = check_output(tensors, 20000, ret_error);
+    (void)data;
+    for (int64_t n = 0; n < key_heads(p) && !status; n++) {
+        const uint64_t at = draw(seed, n, 1) % (uint64_t)(sdpa_kv_length(p) * p->D);
+        key_row(p, &tensors[SDPA_V], n, 0)[at] = 20000;
+    }
+    return status;
 }
 
 /* ---- keys that some queries do not see ----------------------------------------------------------------------- */

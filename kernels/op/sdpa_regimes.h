@@ -23,7 +23,7 @@ typedef double sdpa_level_fn(const struct sdpa *p, int64_t width, int64_t key);
 
 struct sdpa_levels {
     double level;
-    sdpa_level_fn *varies; /* instead of `level`; NULL: none */
+    sdpa_level_fn *varies; /* by key, times `level` where that is not 0; NULL: it does not */
     float noise;           /* factor on the rest of the logits */
 };
 
@@ -62,7 +62,8 @@ sdpa_winner_fn sdpa_winner_edge, sdpa_winner_any;
 typedef int sdpa_regime_fn(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
                            kg_error *ret_error);
 sdpa_regime_fn sdpa_change_levels, sdpa_change_sink, sdpa_change_winners, sdpa_change_ties, sdpa_change_constant,
-    sdpa_change_range, sdpa_change_k32, sdpa_change_head_scales, sdpa_change_hidden;
+    sdpa_change_range, sdpa_change_k32, sdpa_change_head_scales, sdpa_change_hidden, sdpa_change_zero_heads,
+    sdpa_change_zero_tiles, sdpa_change_outlier_v;
 sdpa_regime_fn sdpa_answer_winners, sdpa_answer_constant, sdpa_same_hidden;
 
 /* ---- the table ---- */
@@ -75,6 +76,7 @@ sdpa_regime_fn sdpa_answer_winners, sdpa_answer_constant, sdpa_same_hidden;
 #define SDPA_CONSTANT(...)                                                                                             \
     SDPA_DATA(sdpa_constant, __VA_ARGS__), .change = sdpa_change_constant, .answer = sdpa_answer_constant
 #define SDPA_RANGE(...) SDPA_DATA(sdpa_range, __VA_ARGS__), .change = sdpa_change_range
+#define SDPA_SINK(level) SDPA_DATA(sdpa_levels, level, sdpa_level_first_key, 1), .change = sdpa_change_sink
 
 #define SDPA_REGIME_ROWS(view)                                                                                         \
     { .name = "low", .help = "all logits near -120", SDPA_LEVELS(-120, NULL, 1) },                                          \
@@ -83,8 +85,9 @@ sdpa_regime_fn sdpa_answer_winners, sdpa_answer_constant, sdpa_same_hidden;
     { .name = "high", .help = "all logits near 120", SDPA_LEVELS(120, NULL, 1) },                                          \
     { .name = "rising", .help = "maxima of tiles of keys rise by 2^7 to 2^20", SDPA_LEVELS(0, sdpa_level_step_up, 0.5f) },           \
     { .name = "falling", .help = "maxima of tiles of keys fall, past 2^128 in all", SDPA_LEVELS(0, sdpa_level_step_down, 1) },       \
-    { .name = "sink", .help = "the first key's logits are larger by 14, its values 0",                             \
-      SDPA_DATA(sdpa_levels, 0, sdpa_level_first_key, 1), .change = sdpa_change_sink },                                   \
+    { .name = "sink", .help = "the first key's logits are larger by 14, its values 0", SDPA_SINK(14) },            \
+    { .name = "sink_near", .help = "by 10.5", SDPA_SINK(10.5) },                                                   \
+    { .name = "sink_far", .help = "by 24", SDPA_SINK(24) },                                                        \
     { .name = "winner", .help = "one key has all weight, in turn at each tile's edges",                                \
       SDPA_WINNERS(view, sdpa_winner_edge, 200, false) },                                                              \
     { .name = "coded", .help = "one key has all weight; values are codes of their place",                              \
@@ -97,6 +100,9 @@ sdpa_regime_fn sdpa_answer_winners, sdpa_answer_constant, sdpa_same_hidden;
       SDPA_RANGE({ 78, NULL, 1 }, 25000, 5000, 80) },                                                       \
     { .name = "tiny_v", .help = "V near 2^-17 and -2^-17, subnormal in FP16",                                          \
       SDPA_RANGE({ 0, NULL, 0 }, 0x1p-17f, 0x1p-19f, 0) },                                                                \
+    { .name = "outlier_v", .help = "one element of V a head is 20000", .change = sdpa_change_outlier_v },          \
+    { .name = "zero_heads", .help = "in turn V, K or Q of a head is 0", .change = sdpa_change_zero_heads },        \
+    { .name = "zero_tiles", .help = "every second tile of keys is 0", .change = sdpa_change_zero_tiles },          \
     { .name = "head_scales", .help = "Q, K and V of a head differ by powers of two and 1.99",                          \
       .change = sdpa_change_head_scales },                                                                             \
     { .name = "hidden", .help = "keys change where some queries do not see them",                                      \

@@ -218,7 +218,9 @@ int kg_rounds_run(struct kg_rounds *r, kg_error *ret_error)
     struct kg_session *s = r->session;
     struct kg_job job = kg_schedule_job(s);
     const int most = most_rounds(s);
+    const double began_s = kg_now_s();
     int status = check(r, &job, ret_error);
+    s->run.checked_s = kg_now_s() - began_s;
     for (int round = 1; round <= most && !status && goes_on(r); round++) {
         kg_schedule_round(s, r->open, round, r->room, &job);
         if (!job.n_cases)
