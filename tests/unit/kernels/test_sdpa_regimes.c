@@ -332,21 +332,29 @@ static void maxima_rise_and_fall_by_tiles(void **state)
     }
 }
 
-static void the_sink_has_most_weight_and_no_value(void **state)
+/* `least` to `most`: of the other keys' weights beside its own. */
+static void check_sink(const char *name, double least, double most)
 {
-    (void)state;
     struct sdpa p = { .B = 1, .H = 2, .S = 300, .D = 64, .dtype = KG_F16 };
-    struct call c = made(p, "sink", 3), normal = made(p, NULL, 3);
+    struct call c = made(p, name, 3), normal = made(p, NULL, 3);
     for (int64_t row = 0; row < rows_of(&p); row++) {
         double rest = 0, sink = logit(&c, row, 0);
         for (int64_t j = 1; j < p.S; j++)
             rest += exp(logit(&c, row, j) - sink);
-        assert_true(rest > 1e-5 && rest < 0.01);
+        assert_true(rest > least && rest < most);
     }
     for (int64_t d = 0; d < p.D; d++)
         assert_true(((float *)c.floats[SDPA_V].data)[d] == 0);
     assert_true(((float *)c.floats[SDPA_V].data)[p.D] == ((float *)normal.floats[SDPA_V].data)[p.D]);
     done(&c), done(&normal);
+}
+
+static void the_sink_has_most_weight_and_no_value(void **state)
+{
+    (void)state;
+    check_sink("sink", 1e-5, 0.01);
+    check_sink("sink_near", 3e-4, 0.3);
+    check_sink("sink_far", 5e-10, 5e-7);
 }
 
 /* ---- one key that takes all weight ------------------------------------------------------------------------------ */
@@ -524,6 +532,62 @@ static void heads_differ_in_scale_and_scores_do_not(void **state)
     }
 }
 
+/* ---- zeros and outliers ------------------------------------------------------------------------------------------ */
+
+static void one_tensor_of_a_head_is_zero(void **state)
+{
+    (void)state;
+    struct call c = made((struct sdpa){ .B = 1, .H = 6, .S = 16, .D = 16, .dtype = KG_F16 }, "zero_heads", 2);
+    for (int64_t head = 0; head < 6; head++)
+        for (int t = SDPA_Q; t <= SDPA_V; t++) {
+            const bool zero = t == (int[]){ SDPA_V, SDPA_K, SDPA_Q }[(head + 2) % 3];
+            assert_int_equal(rms_of_head(&c, t, head) == 0, zero);
+        }
+    done(&c);
+}
+
+static void whole_tiles_of_keys_are_zero(void **state)
+{
+    (void)state;
+    const struct sdpa p = { .B = 1, .H = 4, .S = 8, .Skv = 600, .D = 16, .dtype = KG_F16 };
+    struct call c = made(p, "zero_tiles", 1), normal = made(p, NULL, 1);
+    for (int64_t head = 0; head < 4; head++) {
+        int64_t zeros = 0, longest = 0, run = 0;
+        for (int64_t key = 0; key < p.Skv; key++) {
+            const int64_t at = (head * p.Skv + key) * p.D;
+            const float *k = (float *)c.floats[SDPA_K].data + at, *was = (float *)normal.floats[SDPA_K].data + at;
+            bool zero = true;
+            for (int64_t d = 0; d < p.D; d++)
+                zero = zero && k[d] == 0;
+            assert_true(zero || !memcmp(k, was, (size_t)p.D * sizeof *k));
+            run = zero ? run + 1 : 0;
+            zeros += zero;
+            longest = run > longest ? run : longest;
+        }
+        assert_true(zeros > 200 && zeros < 400);
+        assert_true(longest == 16 || longest == 32 || longest == 64 || longest == 128);
+    }
+    assert_memory_equal(c.floats[SDPA_V].data, normal.floats[SDPA_V].data, (size_t)(4 * 600 * 16) * sizeof(float));
+    done(&c), done(&normal);
+}
+
+static void one_value_of_a_head_is_large(void **state)
+{
+    (void)state;
+    const struct sdpa p = { .B = 1, .H = 3, .S = 8, .Skv = 50, .D = 16, .dtype = KG_F16 };
+    struct call c = made(p, "outlier_v", 1), normal = made(p, NULL, 1);
+    for (int64_t head = 0; head < 3; head++) {
+        int changed = 0;
+        for (int64_t i = head * 800; i < head * 800 + 800; i++) {
+            const float v = ((float *)c.floats[SDPA_V].data)[i];
+            changed += v != ((float *)normal.floats[SDPA_V].data)[i];
+            assert_true(v == 20000 || fabsf(v) < 10);
+        }
+        assert_int_equal(changed, 1);
+    }
+    done(&c), done(&normal);
+}
+
 /* ---- keys that some queries do not see -------------------------------------------------------------------------- */
 
 static void check_hidden(struct sdpa p)
@@ -575,6 +639,9 @@ int main(void)
         cmocka_unit_test(ties_and_equal_keys),
         cmocka_unit_test(huge_and_tiny_outputs),
         cmocka_unit_test(heads_differ_in_scale_and_scores_do_not),
+        cmocka_unit_test(one_tensor_of_a_head_is_zero),
+        cmocka_unit_test(whole_tiles_of_keys_are_zero),
+        cmocka_unit_test(one_value_of_a_head_is_large),
         cmocka_unit_test(hidden_keys_do_not_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
