@@ -153,8 +153,7 @@ double sdpa_level_first_key(const struct sdpa *p, int64_t width, int64_t key)
 
 static double level_of(const struct sdpa_levels *levels, const struct sdpa *p, int64_t width, int64_t key)
 {
-    const double factor = levels->level != 0 ? levels->level : 1;
-    return levels->varies ? factor * levels->varies(p, width, key) : levels->level;
+    return levels->level * (levels->varies ? levels->varies(p, width, key) : 1);
 }
 
 static double largest_level(const struct sdpa *p, const struct sdpa_levels *levels)
@@ -457,7 +456,7 @@ int sdpa_change_head_scales(const void *data, const void *problem, uint64_t seed
     return KG_OK;
 }
 
-/* A number that is not 0 among the zeros would be a scale for all of them. */
+/* Where the largest is 0, so is a scale that goes by it. */
 int sdpa_change_zero_heads(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
                            kg_error *ret_error)
 {

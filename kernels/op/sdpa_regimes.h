@@ -23,7 +23,7 @@ typedef double sdpa_level_fn(const struct sdpa *p, int64_t width, int64_t key);
 
 struct sdpa_levels {
     double level;
-    sdpa_level_fn *varies; /* by key, times `level` where that is not 0; NULL: it does not */
+    sdpa_level_fn *varies; /* by key, as a factor of `level`; NULL: it does not */
     float noise;           /* factor on the rest of the logits */
 };
 
@@ -80,14 +80,14 @@ sdpa_regime_fn sdpa_answer_winners, sdpa_answer_constant, sdpa_same_hidden;
 
 #define SDPA_REGIME_ROWS(view)                                                                                         \
     { .name = "low", .help = "all logits near -120", SDPA_LEVELS(-120, NULL, 1) },                                          \
-    { .name = "lowest", .help = "all products of Q and K near -60000", SDPA_LEVELS(0, sdpa_level_far_below, 1) },                    \
+    { .name = "lowest", .help = "all products of Q and K near -60000", SDPA_LEVELS(1, sdpa_level_far_below, 1) },                    \
     { .name = "bottom", .help = "all logits near -60000", SDPA_LEVELS(-6e4, NULL, 1) },                                    \
     { .name = "high", .help = "all logits near 120", SDPA_LEVELS(120, NULL, 1) },                                          \
-    { .name = "rising", .help = "maxima of tiles of keys rise by 2^7 to 2^20", SDPA_LEVELS(0, sdpa_level_step_up, 0.5f) },           \
-    { .name = "falling", .help = "maxima of tiles of keys fall, past 2^128 in all", SDPA_LEVELS(0, sdpa_level_step_down, 1) },       \
+    { .name = "rising", .help = "maxima of tiles of keys rise by 2^7 to 2^20", SDPA_LEVELS(1, sdpa_level_step_up, 0.5f) },           \
+    { .name = "falling", .help = "maxima of tiles of keys fall, past 2^128 in all", SDPA_LEVELS(1, sdpa_level_step_down, 1) },       \
     { .name = "sink", .help = "the first key's logits are larger by 14, its values 0", SDPA_SINK(14) },            \
-    { .name = "sink_near", .help = "by 10.5", SDPA_SINK(10.5) },                                                   \
-    { .name = "sink_far", .help = "by 24", SDPA_SINK(24) },                                                        \
+    { .name = "sink_near", .help = "the same by 10.5", SDPA_SINK(10.5) },                                                   \
+    { .name = "sink_far", .help = "the same by 24", SDPA_SINK(24) },                                                        \
     { .name = "winner", .help = "one key has all weight, in turn at each tile's edges",                                \
       SDPA_WINNERS(view, sdpa_winner_edge, 200, false) },                                                              \
     { .name = "coded", .help = "one key has all weight; values are codes of their place",                              \
