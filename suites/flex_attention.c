@@ -219,6 +219,7 @@ static const struct flex lengths[] = {
     OTHERS("_f16_d128", HEADS, KG_F16, 128, 300),
     REGIME_ROWS("_bf16_d64", KG_BF16, 64),
     REGIME_ROWS("_f16_d128", KG_F16, 128),
+    FAR(64),
 };
 
 static const struct flex cpu_lengths[] = {

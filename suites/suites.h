@@ -5,7 +5,8 @@
 
 #include "backends.h"
 
-extern const kg_suite cudnn_sdpa, attention_matrix, sdpa_parity, fa_s512, fp8_sdpa, fp8_sdpa_e4m3, fp8_cudnn, pathology;
+extern const kg_suite cudnn_sdpa, attention_matrix, sdpa_parity, fa_s512, pathology;
+extern const kg_suite fp8_sdpa, fp8_sdpa_e4m3, fp8_parity, fp8_parity_e4m3, fp8_cudnn, fp8_cudnn_parity;
 extern const kg_suite flex_attention, flex_attention_static, flex_parity;
 
 /* The tables of a suite that has all four, by their names. */
@@ -19,10 +20,12 @@ extern const kg_suite flex_attention, flex_attention_static, flex_parity;
 #define VALUE_REGIMES(rows)                                                                                            \
     { "poison", rows }, { "constant", rows }, { "outliers", rows }, { "large", rows }, { "tiny", rows },               \
     { "sparse", rows }, { "ascending", rows }, { "descending", rows }, { "alternating", rows }, { "ties", rows },      \
-    { "k32", rows }, { "huge_v", rows }, { "tiny_v", rows }, { "head_scales", rows }
+    { "k32", rows }, { "huge_v", rows }, { "tiny_v", rows }, { "head_scales", rows }, { "outlier_v", rows },           \
+    { "zero_heads", rows }
 #define TILE_REGIMES(rows)                                                                                             \
     { "low", rows }, { "lowest", rows }, { "high", rows }, { "rising", rows }, { "falling", rows }, { "sink", rows },  \
-    { "winner", rows }, { "coded", rows }, { "ones", rows }, { "sixty_four", rows }, { "bottom", rows }
+    { "winner", rows }, { "coded", rows }, { "ones", rows }, { "sixty_four", rows }, { "bottom", rows },               \
+    { "sink_far", rows }, { "zero_tiles", rows }
 #define ALL_REGIMES(rows) VALUE_REGIMES(rows), TILE_REGIMES(rows)
 /* clang-format on */
 
