@@ -28,7 +28,7 @@ jobs=("right $kgate run --no-time --output $work/right"
     "device $bundle/tests/cuda/test_device_cuda"
     "reference $bundle/tests/cuda/test_reference $attention"
     "rtc $bundle/tests/cuda/test_rtc /usr/local/cuda/lib64")
-[ -z "$pair" ] || jobs=("pair $here/pair.sh $kgate $(realpath "$pair") 10" "${jobs[@]}")
+[ -z "$pair" ] || jobs=("pair $here/pair.sh $kgate $(realpath "$pair") slower 10" "${jobs[@]}")
 
 work_on() { # GPU [OPTION...]
     local gpu=$1 i name command started status

@@ -20,6 +20,6 @@ python3 "$here/peers.py" "$PEERS"
 status=0
 "${run[@]}" --backend torch_flash,torch_efficient,torch_cudnn,torch_flex,triton --output "$folder/run" "${patterns[@]}" \
     >"$folder/run.log" 2>&1 || status=$?
-cp "$folder"/run/*/comparison.csv "$folder/peers.csv" 2>/dev/null || true
+cp "$folder"/run/latest/comparison.csv "$folder/peers.csv" 2>/dev/null || true
 tail -60 "$folder/run.log"
 exit $status
