@@ -201,9 +201,27 @@ const kg_suite flex_attention_static = {
         FLEX_ROW("far_sliding", (), (SLIDING(32990)), ONE, .S = 33000, .Skv = 9, .D = d, .dtype = KG_F16),             \
         FLEX_ROW("far_decay", (), (DECAY, .doc_span = 1), ONE, .S = 200, .D = d, .dtype = KG_F16),                     \
         FLEX_ROW("far_alibi", (), (ALIBI), .B = 1, .H = 4, .Hkv = 2, .S = 400, .D = d, .dtype = KG_F16),               \
+        FLEX_ROW("far_alibi_k70001", (), (ALIBI), ONE, .S = 3, .Skv = 70001, .D = d, .dtype = KG_BF16),                \
+        FLEX_ROW("far_decay_k70001", (), (DECAY, .doc_span = 300), ONE, .S = 3, .Skv = 70001, .D = d,                  \
+                 .dtype = KG_F16),                                                                                     \
         FLEX_ROW("cap_50", (), (CAP(50)), HEADS, .S = 77, .D = d, .dtype = KG_F16),                                    \
         FLEX_ROW("threads", (), (CAP(30), RELATIVE(140), PREFIX(33)), .B = 1, .H = 2, .S = 801, .D = 2 * d,            \
                  .dtype = KG_F16)
+
+/* Lengths of whole tiles whose last block is cut, and nothing that hides what is behind it; by each tile of a GPU's. */
+#define CUT_BLOCKS(d)                                                                                                  \
+    FLEX_ROW("cut_block_d" #d "_1", (), (ALIBI, BLOCK(128)), HEADS, .S = 128, .Skv = 192, .D = d, .dtype = KG_F16),    \
+        FLEX_ROW("cut_block_d" #d "_2", (), (CAP(2), BLOCK(192)), HEADS, .S = 64, .Skv = 320, .D = d,                  \
+                 .dtype = KG_BF16),                                                                                    \
+        FLEX_ROW("cut_block_d" #d "_3", (), (PREFIX(300), BLOCK(128)), .B = 40, .H = 4, .Hkv = 2, .S = 256, .Skv = 64, \
+                 .D = d, .dtype = KG_F16),                                                                             \
+        FLEX_ROW("cut_block_d" #d "_4", (), (RELATIVE(12), BLOCK(128)), .B = 80, .H = 4, .Hkv = 2, .S = 128,           \
+                 .Skv = 192, .D = d, .dtype = KG_BF16)
+
+/* Where the first key that a row does not see lies in its tile: anywhere. */
+#define EDGE(s, keys, d, block)                                                                                        \
+    FLEX_ROW("edge_s" #s "_d" #d, (), (BLOCK(block)), .B = 1, .H = 2, .Hkv = 1, .S = s, .Skv = s + keys, .D = d,       \
+             .dtype = KG_BF16, .causal = true, .bottom_right = true)
 
 static const struct flex lengths[] = {
     LENGTHS("_bf16_d64", KG_BF16, 64),
@@ -220,6 +238,10 @@ static const struct flex lengths[] = {
     REGIME_ROWS("_bf16_d64", KG_BF16, 64),
     REGIME_ROWS("_f16_d128", KG_F16, 128),
     FAR(64),
+    CUT_BLOCKS(64),
+    CUT_BLOCKS(128),
+    LENGTH_PAIRS(EDGE, 64, 64),
+    LENGTH_PAIRS(EDGE, 128, 128),
 };
 
 static const struct flex cpu_lengths[] = {
@@ -232,6 +254,7 @@ static const struct flex cpu_lengths[] = {
     TWO_ALONE(KG_F16, 16),
     OTHERS("_bf16_d64", CPU_HEADS, KG_BF16, 64, 130),
     FAR(16),
+    LENGTH_PAIRS(EDGE, 16, 64),
 };
 
 static const kg_suite_regime length_regimes[] = {

@@ -422,10 +422,13 @@ static void multiply(float *values, int64_t count, float factor)
         values[i] *= factor;
 }
 
-int sdpa_change_k32(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors, kg_error *ret_error)
+int sdpa_change_factors(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
+                        kg_error *ret_error)
 {
-    (void)data, (void)problem, (void)seed, (void)ret_error;
-    multiply(tensors[SDPA_K].data, kg_tensor_count(&tensors[SDPA_K]), 32);
+    const struct sdpa_factors *factors = data;
+    (void)problem, (void)seed, (void)ret_error;
+    multiply(tensors[SDPA_Q].data, kg_tensor_count(&tensors[SDPA_Q]), factors->q);
+    multiply(tensors[SDPA_K].data, kg_tensor_count(&tensors[SDPA_K]), factors->k);
     return KG_OK;
 }
 

@@ -50,6 +50,10 @@ struct sdpa_range {
     int wider; /* powers of two that BF16's are larger by, and its weights, with no maximum taken off, smaller */
 };
 
+struct sdpa_factors {
+    float q, k;
+};
+
 struct sdpa_hidden {
     const struct sdpa_view *view;
 };
@@ -62,7 +66,7 @@ sdpa_winner_fn sdpa_winner_edge, sdpa_winner_any;
 typedef int sdpa_regime_fn(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
                            kg_error *ret_error);
 sdpa_regime_fn sdpa_change_levels, sdpa_change_sink, sdpa_change_winners, sdpa_change_ties, sdpa_change_constant,
-    sdpa_change_range, sdpa_change_k32, sdpa_change_head_scales, sdpa_change_hidden, sdpa_change_zero_heads,
+    sdpa_change_range, sdpa_change_factors, sdpa_change_head_scales, sdpa_change_hidden, sdpa_change_zero_heads,
     sdpa_change_zero_tiles, sdpa_change_outlier_v;
 sdpa_regime_fn sdpa_answer_winners, sdpa_answer_constant, sdpa_same_hidden;
 
@@ -75,6 +79,7 @@ sdpa_regime_fn sdpa_answer_winners, sdpa_answer_constant, sdpa_same_hidden;
     SDPA_DATA(sdpa_winners, __VA_ARGS__), .change = sdpa_change_winners, .answer = sdpa_answer_winners
 #define SDPA_CONSTANT(...)                                                                                             \
     SDPA_DATA(sdpa_constant, __VA_ARGS__), .change = sdpa_change_constant, .answer = sdpa_answer_constant
+#define SDPA_FACTORS(...) SDPA_DATA(sdpa_factors, __VA_ARGS__), .change = sdpa_change_factors
 #define SDPA_RANGE(...) SDPA_DATA(sdpa_range, __VA_ARGS__), .change = sdpa_change_range
 #define SDPA_SINK(level) SDPA_DATA(sdpa_levels, level, sdpa_level_first_key, 1), .change = sdpa_change_sink
 
@@ -93,7 +98,8 @@ sdpa_regime_fn sdpa_answer_winners, sdpa_answer_constant, sdpa_same_hidden;
     { .name = "coded", .help = "one key has all weight; values are codes of their place",                              \
       SDPA_WINNERS(view, sdpa_winner_any, 32, true) },                                                                 \
     { .name = "ties", .help = "five different keys, over and over", .change = sdpa_change_ties },                      \
-    { .name = "k32", .help = "K is 32 times normal", .change = sdpa_change_k32 },                                      \
+    { .name = "k32", .help = "K is 32 times normal", SDPA_FACTORS(1, 32) },                                            \
+    { .name = "large_q", .help = "Q is 2^11 times normal, K 2^-11", SDPA_FACTORS(0x1p11f, 0x1p-11f) },                 \
     { .name = "ones", .help = "V = 1", SDPA_CONSTANT(view, 1, false) },                                                \
     { .name = "sixty_four", .help = "V = 64, all keys equal", SDPA_CONSTANT(view, 64, true) },                         \
     { .name = "huge_v", .help = "V near 25000 and -25000, by channel, and logits near 78; in BF16 2^80 times that, and 22", \

@@ -27,29 +27,35 @@ static int spin(struct kg_cuda_context *cuda, double spin_us, kg_error *ret_erro
 }
 
 /* Enqueues what a window is made of. */
-static int launch_all(struct kg_cuda_context *cuda, const kg_window *window, kg_error *ret_error)
+static int launch_all(struct kg_cuda_context *cuda, const kg_window *window, cudaStream_t stream, kg_error *ret_error)
 {
     int rc = KG_OK;
     for (int call = 0; rc == KG_OK && call < window->calls; call++)
-        rc = window->launch(window->argument, call, cuda->stream, ret_error);
+        rc = window->launch(window->argument, call, stream, ret_error);
     if (rc == KG_OK && window->spin_us >= 0)
         rc = spin(cuda, window->spin_us, ret_error);
     return rc;
 }
 
-static int capture(struct kg_cuda_context *cuda, const kg_window *window, cudaGraph_t *ret_graph, size_t *ret_nodes,
-                   kg_error *ret_error)
+/* Thread-local: libraries may do in other threads what a global capture forbids. */
+static int begin_capture(cudaStream_t stream, kg_error *ret_error)
 {
-    /* Thread-local: libraries may do in other threads what a global capture forbids. */
-    cudaError_t status = cudaStreamBeginCapture(cuda->stream, cudaStreamCaptureModeThreadLocal);
-    int rc = kg_cuda_check(status, "capture of a CUDA graph", ret_error);
+    return kg_cuda_check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture of a CUDA graph",
+                         ret_error);
+}
+
+static int capture(struct kg_cuda_context *cuda, const kg_window *window, cudaStream_t stream, cudaGraph_t *ret_graph,
+                   size_t *ret_nodes, kg_error *ret_error)
+{
+    cudaError_t status;
+    int rc = begin_capture(stream, ret_error);
     if (rc < 0)
         return rc;
     kg_error cause = { .text = "the launch failed" };
     cudaGraph_t graph = NULL;
     size_t nodes = 0;
-    rc = launch_all(cuda, window, &cause);
-    status = cudaStreamEndCapture(cuda->stream, &graph);
+    rc = launch_all(cuda, window, stream, &cause);
+    status = cudaStreamEndCapture(stream, &graph);
     (void)cudaGetLastError();
     if (rc < 0)
         rc = kg_fail(ret_error, rc, "%s: %s", not_capturable, cause.text);
@@ -68,13 +74,39 @@ static int capture(struct kg_cuda_context *cuda, const kg_window *window, cudaGr
     return rc;
 }
 
+/* What is enqueued meanwhile on the context's own stream is not `window`'s to enqueue there: whoever prepared with that
+ * stream and kept it runs in no order with the rest of its launch. */
+static int capture_elsewhere(struct kg_cuda_context *cuda, const kg_window *window, cudaGraph_t *ret_graph,
+                             kg_error *ret_error)
+{
+    cudaGraph_t strays = NULL;
+    size_t nodes, stray_nodes = 0;
+    int rc = begin_capture(cuda->stream, ret_error);
+    if (rc < 0)
+        return rc;
+    kg_error cause;
+    rc = capture(cuda, window, cuda->beside, ret_graph, &nodes, &cause);
+    if (cudaStreamEndCapture(cuda->stream, &strays) == cudaSuccess)
+        (void)cudaGraphGetNodes(strays, NULL, &stray_nodes);
+    (void)cudaGetLastError();
+    if (strays)
+        (void)cudaGraphDestroy(strays);
+    if (stray_nodes == 0) {
+        if (rc < 0)
+            *ret_error = cause;
+        return rc;
+    }
+    if (rc == KG_OK)
+        (void)cudaGraphDestroy(*ret_graph);
+    return kg_fail(ret_error, KG_EDEVICE, "launched on another stream than it was prepared with, it used that one");
+}
+
 int kg_cuda_inspect(kg_context *context, kg_launch_fn *launch, void *argument, struct kg_launch_info *ret_info,
                     kg_error *ret_error)
 {
     const kg_window once = { .launch = launch, .argument = argument, .calls = 1, .spin_us = -1 };
     cudaGraph_t graph;
-    size_t nodes;
-    int rc = capture(kg_cuda(context), &once, &graph, &nodes, ret_error);
+    int rc = capture_elsewhere(kg_cuda(context), &once, &graph, ret_error);
     if (rc < 0)
         return rc;
     struct kg_launch_info info = { 0 };
@@ -89,7 +121,7 @@ static int make_replay(struct kg_cuda_context *cuda, kg_window *window, kg_error
 {
     cudaGraph_t graph;
     cudaGraphExec_t replay = NULL;
-    int rc = capture(cuda, window, &graph, &window->nodes, ret_error);
+    int rc = capture(cuda, window, cuda->stream, &graph, &window->nodes, ret_error);
     if (rc < 0)
         return rc;
     rc = kg_cuda_check(cudaGraphInstantiate(&replay, graph, 0), "instantiation of a CUDA graph", ret_error);
@@ -193,7 +225,7 @@ int kg_cuda_enqueue(kg_context *context, kg_window *const *order, int count, kg_
         if (order[i]->replay)
             rc = kg_cuda_check(cudaGraphLaunch(order[i]->replay, cuda->stream), "replay of a CUDA graph", ret_error);
         else
-            rc = launch_all(cuda, order[i], ret_error);
+            rc = launch_all(cuda, order[i], cuda->stream, ret_error);
         if (rc == KG_OK)
             rc = record(cuda, batch->events[i + 1], ret_error);
     }

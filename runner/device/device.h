@@ -1,6 +1,6 @@
 /* device.h -- an open device in a worker: memory, inputs, comparison, timed windows. Two implementations,
  * device_cpu.c and device_cuda.c; the rest of the runner sees only this table. Never called in the parent.
- * Every function but launches, windows, copies, compete and paint has done its work when it returns; those are done
+ * Every function but launches, windows, copies, compete, spoil and paint has done its work when it returns; those are done
  * before whatever is asked for next. */
 #ifndef KG_DEVICE_H
 #define KG_DEVICE_H
@@ -107,6 +107,11 @@ struct kg_device_ops {
     int (*compete)(kg_context *context, void *data, double us, uint64_t draw, kg_error *ret_error);
     int (*compete_end)(kg_context *context, kg_error *ret_error);
 
+    /* What the launch that follows finds where it has written nothing: NaN in a GPU's shared memory; on the CPU NaN below
+     * the caller's stack and, until spoil_end, huge numbers in what is allocated. */
+    int (*spoil)(kg_context *context, kg_error *ret_error);
+    void (*spoil_end)(kg_context *context);
+
     /* Values of input `tensor`, as random.h defines them for (seed, ordinal of the tensor). */
     int (*fill)(kg_context *context, const kg_tensor *tensor, uint64_t seed, uint32_t ordinal, kg_error *ret_error);
     /* The pattern's bytes lie by address (kg_pattern_byte), so that spans may begin anywhere. */
@@ -127,7 +132,8 @@ struct kg_device_ops {
     void *(*stream)(kg_context *context); /* cudaStream_t; NULL on the CPU */
     int (*synchronize)(kg_context *context, kg_error *ret_error);
 
-    /* Captures one launch and walks the graph, child graphs too. Nothing runs. On the CPU: all zero. */
+    /* Captures one launch on another stream than the context's and walks the graph, child graphs too. Nothing runs.
+     * KG_EDEVICE: it put something on the context's all the same. On the CPU: all zero. */
     int (*inspect)(kg_context *context, kg_launch_fn *launch, void *argument, struct kg_launch_info *ret_info,
                    kg_error *ret_error);
 

@@ -3,6 +3,7 @@
 #include "device/device_parts.h"
 
 #include <assert.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -136,6 +137,31 @@ static int cpu_compete_end(kg_context *context, kg_error *ret_error)
     kg_cpu_busy_stop(cpu(context)->busy);
     cpu(context)->busy = NULL;
     return KG_OK;
+}
+
+#define SPOILT_STACK ((size_t)256 << 10)
+#define SPOILT_HEAP 0x01 /* glibc fills what it allocates with the complement, as FP32 -1.7e38 */
+
+static __attribute__((noinline)) void spoil_stack(void)
+{
+    volatile unsigned char below[SPOILT_STACK];
+    for (size_t i = 0; i < sizeof below; i++)
+        below[i] = 0xff;
+}
+
+static int cpu_spoil(kg_context *context, kg_error *ret_error)
+{
+    (void)context;
+    (void)ret_error;
+    (void)mallopt(M_PERTURB, SPOILT_HEAP);
+    spoil_stack();
+    return KG_OK;
+}
+
+static void cpu_spoil_end(kg_context *context)
+{
+    (void)context;
+    (void)mallopt(M_PERTURB, 0);
 }
 
 static int cpu_fill(kg_context *context, const kg_tensor *tensor, uint64_t seed, uint32_t ordinal, kg_error *ret_error)
@@ -309,6 +335,8 @@ static const struct kg_device_ops cpu_ops = {
     .copy_slowly = cpu_copy,
     .compete = cpu_compete,
     .compete_end = cpu_compete_end,
+    .spoil = cpu_spoil,
+    .spoil_end = cpu_spoil_end,
     .fill = cpu_fill,
     .paint = cpu_paint,
     .count_changed = cpu_count_changed,

@@ -161,6 +161,18 @@ static int cuda_compete_end(kg_context *context, kg_error *ret_error)
     return kg_cuda_check(cudaStreamSynchronize(kg_cuda(context)->beside), "a competing kernel", ret_error);
 }
 
+static int cuda_spoil(kg_context *context, kg_error *ret_error)
+{
+    const kg_device *device = &context->device;
+    return kg_cuda_check(kg_kernel_spoil(device->units, (size_t)device->shared_bytes, kg_cuda(context)->stream),
+                         "spoiling shared memory", ret_error);
+}
+
+static void cuda_spoil_end(kg_context *context)
+{
+    (void)context;
+}
+
 static int cuda_fill(kg_context *context, const kg_tensor *tensor, uint64_t seed, uint32_t ordinal, kg_error *ret_error)
 {
     float scale = kg_random_scale(tensor->std != 0 ? tensor->std : 1);
@@ -295,6 +307,8 @@ static const struct kg_device_ops cuda_ops = {
     .copy_slowly = cuda_copy_slowly,
     .compete = cuda_compete,
     .compete_end = cuda_compete_end,
+    .spoil = cuda_spoil,
+    .spoil_end = cuda_spoil_end,
     .fill = cuda_fill,
     .paint = cuda_paint,
     .count_changed = cuda_count_changed,

@@ -277,3 +277,22 @@ cudaError_t kg_kernel_compete(void *data, size_t bytes, int blocks, uint64_t cyc
     compete_kernel<<<(unsigned int)blocks, THREADS, 0, stream>>>((uint4 *)data, laps, cycles);
     return cudaGetLastError();
 }
+
+/* NaN in every dtype; volatile, as nobody reads it here. */
+static __global__ void spoil_kernel(int words)
+{
+    extern __shared__ volatile uint32_t spoilt[];
+    for (int i = threadIdx.x; i < words; i += blockDim.x)
+        spoilt[i] = 0xffffffff;
+}
+
+/* Twice as many blocks as there is room for: where one ends early another may take its place. */
+cudaError_t kg_kernel_spoil(int units, size_t shared_bytes, cudaStream_t stream)
+{
+    const int bytes = (int)shared_bytes;
+    cudaError_t status = cudaFuncSetAttribute(spoil_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    if (status != cudaSuccess)
+        return status;
+    spoil_kernel<<<2 * (unsigned int)units, 4 * THREADS, shared_bytes, stream>>>(bytes / 4);
+    return cudaGetLastError();
+}

@@ -33,6 +33,9 @@ cudaError_t kg_kernel_copy_slowly(void *to, const void *from, size_t bytes, uint
  * 4 KiB a block. */
 cudaError_t kg_kernel_compete(void *data, size_t bytes, int blocks, uint64_t cycles, cudaStream_t stream);
 
+/* NaN into the shared memory of all `units` multiprocessors: blocks that take all that one can have. */
+cudaError_t kg_kernel_spoil(int units, size_t shared_bytes, cudaStream_t stream);
+
 /* Passes over a reference for its wrong answers (strength_kernels.cu), the facts of `terms` being what the passes
  * before have found: KG_ERROR_SUMS_PARTS parts of the first and the second, so many for each answer of the last. */
 cudaError_t kg_kernel_wrong_sizes(const struct kg_wrong_terms *terms, struct kg_wrong_sizes *ret_parts,

@@ -1,4 +1,4 @@
-/* renewed.c -- a second call on other inputs, with the state of the first. */
+/* renewed.c -- a second call on other inputs, with the state of the first; and such a call before it. */
 #include "measure/renewed.h"
 
 #include "measure/inputs.h"
@@ -23,4 +23,31 @@ int kg_renewed_check(struct kg_prepared *prepared, struct kg_fixture *fixture, s
     if (!status && !kg_fixture_accepts(other, &comparison))
         status = kg_fail(ret_error, KG_EDEVICE, "called once more, on other inputs, it gave a wrong output");
     return status ? status : kg_inputs_fill(&fixture->buffers, fixture->of.seed, ret_error);
+}
+
+/* The set's inputs, put aside meanwhile: a regime's are drawn slowly. */
+static int launch_before(struct kg_prepared *prepared, const struct kg_fixture *fixture, const struct kg_fixture *other,
+                         const struct kg_buffers *aside, kg_error *ret_error)
+{
+    int status = kg_buffers_copy_inputs(aside, &fixture->buffers, ret_error);
+    if (!status)
+        status = launch_on(prepared, other, ret_error);
+    if (!status)
+        status = kg_buffers_copy_inputs(&fixture->buffers, aside, ret_error);
+    if (!status)
+        status = kg_prepared_renew_workspace(prepared, 0, other->context, ret_error);
+    return status ? status : kg_prepared_restage(prepared, 0, other->context, ret_error);
+}
+
+int kg_renewed_before(struct kg_prepared *prepared, const struct kg_fixture *fixture, const struct kg_fixture *other,
+                      kg_error *ret_error)
+{
+    const struct kg_buffers *own = &fixture->buffers;
+    struct kg_buffers aside;
+    int status = kg_buffers_new(own->context, own->tensors, own->count, own->guards, &aside, ret_error);
+    if (status)
+        return status;
+    status = launch_before(prepared, fixture, other, &aside, ret_error);
+    kg_buffers_done(&aside);
+    return status;
 }

@@ -102,12 +102,16 @@ static int inspect(struct kg_worker *w, struct kg_arms *arms, kg_error *ret_erro
 static int launch_checked(struct kg_worker *w, struct kg_prepared *prepared, uint64_t *ret_digest, kg_error *ret_error)
 {
     const struct kg_buffers *set = &w->fixture.buffers;
+    const struct kg_device_ops *ops = w->context->ops;
     int status = kg_buffers_poison(set, ret_error);
     if (!status)
-        status = kg_note_refusal(w, KG_REFUSED_BY_BUILD,
-                                 kg_prepared_launch(prepared, 0, w->context->ops->stream(w->context), ret_error));
+        status = ops->spoil(w->context, ret_error);
     if (!status)
-        status = w->context->ops->synchronize(w->context, ret_error);
+        status = kg_note_refusal(w, KG_REFUSED_BY_BUILD,
+                                 kg_prepared_launch(prepared, 0, ops->stream(w->context), ret_error));
+    ops->spoil_end(w->context);
+    if (!status)
+        status = ops->synchronize(w->context, ret_error);
     if (!status)
         status = kg_check_fixture(w, ret_error);
     if (!status)
@@ -199,24 +203,46 @@ static int repeat(struct kg_worker *w, const struct kg_job_case *one, struct kg_
 
 /* ---- other inputs ---- */
 
-/* w->other: the case on inputs of another seed, with its reference. */
-static int use_other(struct kg_worker *w, const struct kg_job_case *one, enum kg_phase next, kg_error *ret_error)
+/* w->other: the case on normal inputs of another seed. */
+static int draw_other(struct kg_worker *w, const struct kg_job_case *one, kg_error *ret_error)
 {
     struct kg_case of_other = one->of;
     of_other.seed = kg_mix64(one->of.seed + 1);
-    int status = use_fixture(w, &w->other, &of_other, ret_error);
+    of_other.regime = NULL;
+    return use_fixture(w, &w->other, &of_other, ret_error);
+}
+
+/* With its reference. */
+static int use_other(struct kg_worker *w, const struct kg_job_case *one, enum kg_phase next, kg_error *ret_error)
+{
+    int status = draw_other(w, one, ret_error);
     if (status)
         return status;
     kg_fixture_set_arithmetic(&w->other, w->fixture.arithmetic);
     return compute_reference(w, one, &w->other, next, ret_error);
 }
 
+static bool is_small(const struct kg_worker *w)
+{
+    return kg_buffers_bytes(&w->fixture.buffers) <= KG_RENEWED_BYTES;
+}
+
+/* A regime's inputs differ in size from what came before: what a first call has found out of its inputs and kept, a
+ * scale or a largest value, does not hold for them. */
+static int call_before(struct kg_worker *w, const struct kg_job_case *one, struct kg_prepared *prepared,
+                       kg_error *ret_error)
+{
+    if (!one->of.regime || !one->check || w->job->round || !is_small(w))
+        return KG_OK;
+    int status = draw_other(w, one, ret_error);
+    return status ? status : kg_renewed_before(prepared, &w->fixture, &w->other, ret_error);
+}
+
 /* What is not timed is called no second time otherwise. Of a right output on normal inputs, once a run. */
 static int call_again(struct kg_worker *w, const struct kg_job_case *one, struct kg_prepared *prepared,
                       kg_error *ret_error)
 {
-    if (one->of.policy.timed || one->of.regime || !one->check || w->job->round ||
-        kg_buffers_bytes(&w->fixture.buffers) > KG_RENEWED_BYTES)
+    if (one->of.policy.timed || one->of.regime || !one->check || w->job->round || !is_small(w))
         return KG_OK;
     int status = use_other(w, one, KG_CORRECTNESS, ret_error);
     return status ? status : kg_renewed_check(prepared, &w->fixture, &w->other, ret_error);
@@ -226,7 +252,9 @@ static int check_all(struct kg_worker *w, const struct kg_job_case *one, struct 
                      uint64_t *ret_digest, kg_error *ret_error)
 {
     kg_phase_begin(w, one, KG_CORRECTNESS);
-    int status = check(w, one, prepared, ret_right, ret_digest, ret_error);
+    int status = call_before(w, one, prepared, ret_error);
+    if (!status)
+        status = check(w, one, prepared, ret_right, ret_digest, ret_error);
     if (!status && *ret_right && one->check && w->job->repeat)
         status = repeat(w, one, prepared, *ret_digest, ret_right, ret_error);
     if (!status && *ret_right)

@@ -31,6 +31,14 @@ expect UNGATED late/plain/s0/good
 [ "$(grep -c 'the launch put nothing on its stream' "$work/results/latest/comparison.csv")" = 1 ] ||
     fail "late: same_place has another reason"
 
+# What it finds in shared memory, and where it enqueues.
+status 1 "${run[@]}" --module "$broken" state
+expect FAIL state/plain/s0/dirty_shared
+expect ERROR state/plain/s0/old_stream
+expect PASS state/plain/s0/good
+grep -q 'launched on another stream than it was prepared with' "$work/results/latest/comparison.csv" ||
+    fail "state: old_stream has another reason"
+
 status 0 "${run[@]}" --module "$broken" speed --bless --reason "the right kernel" --allow-dirty
 status 0 "${run[@]}" --module "$broken" speed
 expect PASS speed/big/s0/good speed/big/s0/knobbed

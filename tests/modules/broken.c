@@ -48,6 +48,36 @@ static int misbehave(enum flaw flaw, const kg_tensor *tensors, kg_error *ret_err
     }
 }
 
+static void clip(const float *x, float *y, int64_t n)
+{
+    static float limit;
+    if (limit == 0)
+        for (int64_t i = 0; i < n; i++)
+            limit = fmaxf(limit, 2 * fabsf(x[i]));
+    compute(x, y, n);
+    for (int64_t i = 0; i < n; i++)
+        y[i] = fmaxf(-2 * limit, fminf(y[i], 2 * limit));
+}
+
+#define DIRTY_FLOATS 65536 /* more than malloc takes from what it has */
+
+static void add_heap(float *y)
+{
+    float *sums = malloc(DIRTY_FLOATS * sizeof *sums);
+    __asm__ volatile("" : "+r"(sums) : : "memory"); /* the compiler cannot know that nobody wrote there */
+    for (int i = 0; sums && i < DIRTY_FLOATS; i++)
+        y[i] += sums[i];
+    free(sums);
+}
+
+static __attribute__((noinline)) void add_stack(float *y)
+{
+    float sums[DIRTY_FLOATS / 4];
+    __asm__ volatile("" : "=m"(sums));
+    for (int i = 0; i < DIRTY_FLOATS / 4; i++)
+        y[i] += sums[i];
+}
+
 static void spoil(enum flaw flaw, float *y, int64_t n)
 {
     switch (flaw) {
@@ -76,6 +106,12 @@ static void spoil(enum flaw flaw, float *y, int64_t n)
         break;
     case FLAW_UNDERRUN:
         y[-1] = 1;
+        break;
+    case FLAW_DIRTY_HEAP:
+        add_heap(y);
+        break;
+    case FLAW_DIRTY_STACK:
+        add_stack(y);
         break;
     default:
         break;
@@ -137,6 +173,10 @@ static int launch(const kg_backend *self, void *state, const kg_tensor *tensors,
     }
     if (flaw == FLAW_KNOWS) {
         look_up(x, y, n);
+        return KG_OK;
+    }
+    if (flaw == FLAW_CLIPS) {
+        clip(x, y, n);
         return KG_OK;
     }
     if (flaw == FLAW_LEAVES && !isnan(y[0])) /* what poison is; another value counts as an output */
@@ -228,6 +268,9 @@ BACKEND(leaves, FLAW_LEAVES);
 BACKEND(alternates, FLAW_ALTERNATES);
 BACKEND(same_place, FLAW_SAME_PLACE);
 BACKEND(marks, FLAW_MARKS);
+BACKEND(clips, FLAW_CLIPS);
+BACKEND(dirty_heap, FLAW_DIRTY_HEAP);
+BACKEND(dirty_stack, FLAW_DIRTY_STACK);
 BACKEND(error, FLAW_ERROR);
 BACKEND(refuses, FLAW_REFUSES);
 static const kg_backend knobbed = { .name = "knobbed",
@@ -295,6 +338,17 @@ static const kg_suite late = { .name = "late",
                                .backends = KG_LIST(late_backends),
                                .gates = GATES };
 
+static const kg_backend *const state_backends[] = { &good, &clips, &dirty_heap, &dirty_stack };
+static const kg_suite_regime outliers[] = { { "outliers", "*" } };
+static const kg_suite state = { .name = "state",
+                                .op = &series_op,
+                                .shapes = KG_TABLE(one_shape),
+                                .seeds = KG_LIST(one_seed),
+                                .regimes = KG_LIST(outliers),
+                                .backends = KG_LIST(state_backends),
+                                .gates = GATES,
+                                .time = { .off = true } };
+
 /* Several calls a window, so that one at least works. */
 static const kg_backend *const some_backends[] = { &good, &alternates, &same_place };
 static const kg_suite some_calls = { .name = "some_calls",
@@ -343,8 +397,8 @@ static const kg_suite expected = { .name = "expected",
                                    .time = { .off = true },
                                    .xfails = KG_LIST(xfails) };
 
-static const kg_suite *const suites[] = { &output, &process,   &speed,   &late,    &some_calls,
-                                          &told,   &elsewhere, &skipped, &expected };
+static const kg_suite *const suites[] = { &output,     &process, &speed,     &late,    &state,
+                                          &some_calls, &told,    &elsewhere, &skipped, &expected };
 
 KG_EXPORT const struct kg_module kg_module = {
     KG_MODULE_SIZES,

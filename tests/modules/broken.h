@@ -35,14 +35,18 @@ enum flaw {
     FLAW_SLOW,       /* 30% more work */
     FLAW_FIRST_ONLY, /* right in its first call, writes nothing later */
     FLAW_REMEMBERS,  /* copies what its first call wrote */
-    FLAW_LEAVES,
-    FLAW_KNOWS,
-    /* inputs that it had */ /* computes only where the output holds poison */
-    FLAW_ALTERNATES,         /* computes at every other call, the first among them */
-    FLAW_SAME_PLACE,         /* computes where the output is not the last call's */
-    FLAW_MARKS,              /* writes into x from its second call on */
-    FLAW_ERROR,              /* launch returns an error */
-    FLAW_REFUSES,            /* supports() says no */
+    FLAW_LEAVES,     /* computes only where the output holds poison */
+    FLAW_KNOWS,      /* inputs that it had */
+    FLAW_CLIPS,      /* at twice the largest of its first call's inputs */
+    FLAW_DIRTY_HEAP, /* adds memory that it takes to be zero, as new memory is */
+    FLAW_DIRTY_STACK,
+    FLAW_DIRTY_SHARED, /* on a GPU */
+    FLAW_OLD_STREAM,   /* on a GPU: the one that it was prepared with */
+    FLAW_ALTERNATES,   /* computes at every other call, the first among them */
+    FLAW_SAME_PLACE,   /* computes where the output is not the last call's */
+    FLAW_MARKS,        /* writes into x from its second call on */
+    FLAW_ERROR,        /* launch returns an error */
+    FLAW_REFUSES,      /* supports() says no */
 };
 
 struct flawed {

@@ -9,11 +9,12 @@
 static int launch(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error)
 {
     const enum flaw flaw = ((const struct flawed *)self->data)->flaw;
-    (void)state;
     if (flaw == FLAW_ERROR)
         return kg_fail(ret_error, KG_EDEVICE, "the launch was refused");
     if (flaw == FLAW_EXIT)
         exit(0);
+    if (flaw == FLAW_OLD_STREAM)
+        stream = ((const kg_call *)state)->stream;
     int status = broken_cuda_launch(flaw, tensors[SERIES_X].data, tensors[SERIES_Y].data,
                                     kg_tensor_count(&tensors[SERIES_Y]), stream);
     if (status)
@@ -73,6 +74,8 @@ BACKEND(remembers, FLAW_REMEMBERS);
 BACKEND(leaves, FLAW_LEAVES);
 BACKEND(alternates, FLAW_ALTERNATES);
 BACKEND(same_place, FLAW_SAME_PLACE);
+BACKEND(dirty_shared, FLAW_DIRTY_SHARED);
+BACKEND(old_stream, FLAW_OLD_STREAM);
 BACKEND(error, FLAW_ERROR);
 static const kg_backend refuses = { .name = "refuses", .device = KG_CUDA, .supports = refuse, .launch = launch,
                                     .data = &(const struct flawed){ FLAW_NONE } };
@@ -110,7 +113,12 @@ static const kg_backend *const late_backends[] = { &good, &remembers, &leaves, &
 static const kg_suite late = { .name = "late", .op = &series_op, .shapes = KG_TABLE(one_shape),
                                .seeds = KG_LIST(seeds), .backends = KG_LIST(late_backends), .gates = GATES };
 
-static const kg_suite *const suites[] = { &output, &process, &speed, &late };
+static const kg_backend *const state_backends[] = { &good, &dirty_shared, &old_stream };
+static const kg_suite state = { .name = "state", .op = &series_op, .shapes = KG_TABLE(one_shape),
+                                .seeds = KG_LIST(seeds), .backends = KG_LIST(state_backends), .gates = GATES,
+                                .time = { .off = true } };
+
+static const kg_suite *const suites[] = { &output, &process, &speed, &late, &state };
 
 int series_reference_cuda(const void *problem, const kg_device *device, const kg_tensor *tensors, void *stream,
                           kg_error *ret_error)

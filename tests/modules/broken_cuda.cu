@@ -65,6 +65,15 @@ extern "C" __global__ void alternate_kernel(const float *x, float *y, int64_t n,
         atomicAdd(&launches, 1);
 }
 
+/* Adds what it takes for zero. */
+extern "C" __global__ void dirty_kernel(const float *x, float *y, int64_t n, int terms)
+{
+    __shared__ volatile float sums[THREADS];
+    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = series(x[i], terms) + sums[threadIdx.x];
+}
+
 extern "C" __global__ void poke_kernel(float *where, float value)
 {
     *where = value;
@@ -149,6 +158,8 @@ extern "C" int broken_cuda_launch(enum flaw flaw, float *x, float *y, int64_t n,
         remember_kernel<<<grid(n), THREADS, 0, s>>>(x, y, n, TERMS);
     else if (flaw == FLAW_ALTERNATES)
         alternate_kernel<<<grid(n), THREADS, 0, s>>>(x, y, n, TERMS);
+    else if (flaw == FLAW_DIRTY_SHARED)
+        dirty_kernel<<<grid(n), THREADS, 0, s>>>(x, y, n, TERMS);
     else if (flaw == FLAW_LEAVES)
         leave_kernel<<<grid(n), THREADS, 0, s>>>(x, y, n, TERMS);
     else

@@ -465,7 +465,11 @@ static void ties_and_equal_keys(void **state)
     (void)state;
     struct sdpa p = { .B = 2, .H = 4, .Hkv = 2, .S = 77, .D = 64, .dtype = KG_F16 };
     struct call ties = made(p, "ties", 3), equal = made(p, "sixty_four", 3), k32 = made(p, "k32", 3),
-                normal = made(p, NULL, 3);
+                large_q = made(p, "large_q", 3), normal = made(p, NULL, 3);
+    double largest = 0;
+    for (int64_t i = 0; i < kg_tensor_count(&large_q.floats[SDPA_Q]); i++)
+        largest = fmax(largest, fabs((double)((const float *)large_q.floats[SDPA_Q].data)[i]));
+    assert_true(largest > 4096 && largest < 65504);
     for (int64_t row = 0; row < rows_of(&p); row++)
         for (int64_t j = 0; j < p.S; j++) {
             assert_true(logit(&ties, row, j) == logit(&ties, row, j % 5));
@@ -473,7 +477,7 @@ static void ties_and_equal_keys(void **state)
             assert_true(logit(&equal, row, j) == logit(&equal, row, 0));
             assert_true(fabs(logit(&k32, row, j) - 32 * logit(&normal, row, j)) < 1e-9);
         }
-    done(&ties), done(&equal), done(&k32), done(&normal);
+    done(&ties), done(&equal), done(&k32), done(&large_q), done(&normal);
 }
 
 static void huge_and_tiny_outputs(void **state)
