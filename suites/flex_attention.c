@@ -242,6 +242,7 @@ static const struct flex lengths[] = {
     CUT_BLOCKS(128),
     LENGTH_PAIRS(EDGE, 64, 64),
     LENGTH_PAIRS(EDGE, 128, 128),
+    FLEX_ROW("limit_2g", (), (BLOCK(128)), .B = 64, .H = 32, .S = 1, .Skv = 17000, .D = 64, .dtype = KG_F16),
 };
 
 static const struct flex cpu_lengths[] = {

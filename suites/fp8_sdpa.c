@@ -17,7 +17,7 @@ static const struct sdpa shapes[] = {
 
 #define LENGTH(s, keys, more)                                                                                          \
     {                                                                                                                  \
-        "length_" #s, .B = 1, .H = 2, .S = s, .Skv = keys + more, .D = 64, .dtype = KG_E4M3                            \
+        "length_" #s, .B = 3, .H = 2, .S = s, .Skv = keys + more, .D = 64, .dtype = KG_E4M3                            \
     }
 #define CPU_ROWS                                                                                                       \
     { "small", .B = 1, .H = 1, .S = 32, .D = 64, .dtype = KG_E4M3 },                                                   \
@@ -30,10 +30,10 @@ static const struct sdpa shapes[] = {
         "threads", .B = 1, .H = 1, .S = 513, .D = 64, .dtype = KG_E4M3                                                 \
     } /* rows that two threads cannot share */
 
-/* Correctness only: on a CPU for the codecs of its backends. */
-static const struct sdpa cpu_shapes[] = { CPU_ROWS, LENGTH_PAIRS(LENGTH, 0) };
-/* Of few keys e4m3's errors are larger than the task's gates allow. */
-static const struct sdpa e4m3_cpu_shapes[] = { CPU_ROWS, LENGTH_PAIRS(LENGTH, 32) };
+/* Correctness only: on a CPU for the codecs of its backends. Of few keys a code's errors are larger than the task's
+ * gates allow, e4m3's most. */
+static const struct sdpa cpu_shapes[] = { CPU_ROWS, LENGTH_PAIRS(LENGTH, 16) };
+static const struct sdpa e4m3_cpu_shapes[] = { CPU_ROWS, LENGTH_PAIRS(LENGTH, 80) };
 
 /* Those that 8-bit codes can hold: not K x 32, where a step of a code is a whole logit. */
 /* clang-format off */

@@ -141,7 +141,7 @@ enum { keys_mha = 4, keys_gqa = 2 };
         { "groups_of_5", .B = 3500, .H = 5, .Hkv = 1, .S = 1, .Skv = 5, .D = 64, .dtype = KG_F16 },                    \
         { "groups_of_7", .B = 2000, .H = 7, .Hkv = 1, .S = 1, .Skv = 5, .D = 64, .dtype = KG_F16 },                    \
         { "groups_of_71", .B = 16, .H = 71, .Hkv = 1, .S = 1, .Skv = 5, .D = 64, .dtype = KG_F16 },                    \
-        { "heads_9_k16384", .B = 3, .H = 3, .Hkv = 1, .S = 300, .Skv = 16384, .D = 128, .dtype = KG_F16 }
+        { "heads_9_k32768", .B = 3, .H = 3, .Hkv = 1, .S = 300, .Skv = 32768, .D = 128, .dtype = KG_F16 }
 
 /* 129 * 8 * 16384 * 128 elements, 2^31 and 16 million more: bytes past 2^32, as FP32 past 2^33. */
 #define PAST_2G(name, s, keys)                                                                                         \
