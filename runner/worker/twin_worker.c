@@ -182,7 +182,10 @@ static int stage(struct twin *t, const struct kg_twin_ask *ask, kg_error *ret_er
 static int launch(struct twin *t, const struct kg_twin_ask *ask, kg_error *ret_error)
 {
     kg_context *context = t->worker.context;
-    int status = kg_prepared_launch(&t->arms[ask->arm].prepared, 0, context->ops->stream(context), ret_error);
+    int status = context->ops->spoil(context, ret_error);
+    if (!status)
+        status = kg_prepared_launch(&t->arms[ask->arm].prepared, 0, context->ops->stream(context), ret_error);
+    context->ops->spoil_end(context);
     return status ? status : context->ops->synchronize(context, ret_error);
 }
 

@@ -90,6 +90,9 @@ gate run --module "$broken" state/plain/s0-outliers/clips --format json
 caught state/plain/s0-outliers/clips FAIL 'max_abs'
 gate run --module "$broken" state/plain/s0/clips --regime none --format json
 caught state/plain/s0/clips PASS 'right'
+cp "$broken" beside.so
+gate run --module "$broken" state/plain/s0/dirty_heap --against beside.so --no-time --format json
+caught state/plain/s0/dirty_heap FAIL 'max_abs 1.69'
 
 for options in '--l2 cold' '--l2 warm' '--l2 cold --timer event --samples 20 --warmup 5'; do # graph windows, the usual timer
     # shellcheck disable=SC2086 # two words
