@@ -61,7 +61,7 @@ static const kg_backend *const static_backends[] = { &flex_static, &flex_eager, 
 #define BOTH_SUITES                                                                                                    \
     .op = &flex_attention_op, .cpu_shapes = KG_TABLE(cpu_shapes), .seeds = KG_LIST(seeds),                             \
     .regimes = KG_LIST(regimes), .environment = KG_LIST(environment), .anchor = &flex_eager,                           \
-    .cpu_anchor = &cpu_flex_math, GATES(0.03, 0.001)
+    .cpu_anchor = &cpu_flex_math, GATES(0.03, 0.002)
 
 const kg_suite flex_attention = {
     .name = "flex_attention",
@@ -89,6 +89,7 @@ const kg_suite flex_attention_static = {
 #define HEADS .B = 2, .H = 4, .Hkv = 2
 #define CPU_HEADS .B = 2, .H = 2, .Hkv = 1
 #define ONE .B = 1, .H = 2, .Hkv = 1
+#define ALONE .B = 1, .H = 1
 #define LENGTH(suffix, heads, type, d, s) FLEX_ROWS(suffix, EDGES, heads, .S = s, .D = d, .dtype = type)
 #define LENGTHS(suffix, type, d)                                                                                       \
     LENGTH(suffix "_s1", HEADS, type, d, 1), LENGTH(suffix "_s77", HEADS, type, d, 77),                                \
@@ -248,6 +249,7 @@ static const struct flex lengths[] = {
 static const struct flex cpu_lengths[] = {
     LENGTH("_bf16_d64_s1", CPU_HEADS, KG_BF16, 64, 1),
     LENGTH("_f16_d40_s77", HEADS, KG_F16, 40, 77),
+    LENGTH("_bf16_d8_s1000", ALONE, KG_BF16, 8, 1000),
     FLEX_ROWS("_bf16_d16_k300", WIDE, HEADS, .S = 200, .Skv = 300, .D = 16, .dtype = KG_BF16),
     FLEX_ROWS("_f16_d16_k77", WIDE, CPU_HEADS, .S = 200, .Skv = 77, .D = 16, .dtype = KG_F16),
     MEETING(KG_BF16, 16, 1024),

@@ -28,6 +28,8 @@ static uint32_t guard_pattern(const kg_tensor *tensor, enum kg_guards guards)
                                         [KG_BF16] = 0x7f7f7f7f,
                                         [KG_E4M3] = 0x7e7e7e7e,
                                         [KG_I32] = 0x7fffffff };
+    if (guards == KG_GUARDS_ZERO)
+        return 0;
     if (guards == KG_GUARDS_LARGEST)
         return largest[tensor->role == KG_WORKSPACE ? KG_F16 : tensor->dtype];
     return tensor->dtype == KG_E4M3 ? 0xff7fff7f : 0xffa5ffa5;

@@ -9,7 +9,7 @@
 /* What memory holds that no element owns, guard bands and workspaces: a value of the tensor's dtype that shows in what
  * is computed from it. NaN is seen by sums, but not by a maximum that leaves it out; the largest finite value by that.
  */
-enum kg_guards { KG_GUARDS_NAN, KG_GUARDS_LARGEST };
+enum kg_guards { KG_GUARDS_NAN, KG_GUARDS_LARGEST, KG_GUARDS_ZERO };
 
 struct kg_buffers {
     kg_context *context;

@@ -21,7 +21,10 @@ int kg_renewed_check(struct kg_prepared *prepared, struct kg_fixture *fixture, s
     if (!status)
         status = kg_fixture_compare(other, &fixture->buffers, &comparison, ret_error);
     if (!status && !kg_fixture_accepts(other, &comparison))
-        status = kg_fail(ret_error, KG_EDEVICE, "called once more, on other inputs, it gave a wrong output");
+        status = kg_fail(ret_error, KG_EDEVICE,
+                         "called once more, on other inputs, it gave a wrong output: max %.4g mean %.4g bad %.2f%%, "
+                         "%.3g times the error scale",
+                         comparison.max_abs, comparison.mean_abs, comparison.bad_pct, comparison.max_scaled);
     return status ? status : kg_inputs_fill(&fixture->buffers, fixture->of.seed, ret_error);
 }
 

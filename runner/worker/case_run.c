@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "measure/fixture_strength.h"
+#include "measure/guarded.h"
 #include "measure/known.h"
 #include "measure/renewed.h"
 #include "measure/repeat.h"
@@ -222,9 +223,10 @@ static int use_other(struct kg_worker *w, const struct kg_job_case *one, enum kg
     return compute_reference(w, one, &w->other, next, ret_error);
 }
 
-static bool is_small(const struct kg_worker *w)
+/* Of inputs that are not too large to be asked more than once, in the run's first round. */
+static bool is_first_check(const struct kg_worker *w, const struct kg_job_case *one)
 {
-    return kg_buffers_bytes(&w->fixture.buffers) <= KG_RENEWED_BYTES;
+    return one->check && !w->job->round && kg_buffers_bytes(&w->fixture.buffers) <= KG_RENEWED_BYTES;
 }
 
 /* A regime's inputs differ in size from what came before: what a first call has found out of its inputs and kept, a
@@ -232,7 +234,7 @@ static bool is_small(const struct kg_worker *w)
 static int call_before(struct kg_worker *w, const struct kg_job_case *one, struct kg_prepared *prepared,
                        kg_error *ret_error)
 {
-    if (!one->of.regime || !one->check || w->job->round || !is_small(w))
+    if (!one->of.regime || !is_first_check(w, one))
         return KG_OK;
     int status = draw_other(w, one, ret_error);
     return status ? status : kg_renewed_before(prepared, &w->fixture, &w->other, ret_error);
@@ -242,7 +244,7 @@ static int call_before(struct kg_worker *w, const struct kg_job_case *one, struc
 static int call_again(struct kg_worker *w, const struct kg_job_case *one, struct kg_prepared *prepared,
                       kg_error *ret_error)
 {
-    if (one->of.policy.timed || one->of.regime || !one->check || w->job->round || !is_small(w))
+    if (one->of.policy.timed || one->of.regime || !is_first_check(w, one))
         return KG_OK;
     int status = use_other(w, one, KG_CORRECTNESS, ret_error);
     return status ? status : kg_renewed_check(prepared, &w->fixture, &w->other, ret_error);
@@ -257,6 +259,8 @@ static int check_all(struct kg_worker *w, const struct kg_job_case *one, struct 
         status = check(w, one, prepared, ret_right, ret_digest, ret_error);
     if (!status && *ret_right && one->check && w->job->repeat)
         status = repeat(w, one, prepared, *ret_digest, ret_right, ret_error);
+    if (!status && *ret_right && is_first_check(w, one) && !one->of.regime)
+        status = kg_guarded_check(prepared, &w->fixture, *ret_digest, ret_error);
     if (!status && *ret_right)
         status = call_again(w, one, prepared, ret_error);
     return status;

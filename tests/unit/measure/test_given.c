@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "cpu_context.h"
-#include "measure/fixture.h"
+#include "measure/guarded.h"
 #include "measure/inputs.h"
 #include "plan/regime.h"
 
@@ -110,12 +110,65 @@ static void what_nothing_gives_is_refused(void **state)
     assert_int_equal(kg_fixture_new(context, &of_codes, &fixture, &error), KG_EINVAL);
 }
 
+/* ---- what lies past its end ---- */
+
+enum reading { WITHIN, PAST, BEFORE, EVERY_CALL_ANOTHER };
+
+/* y[i] = x[index[i]], where a number past the index, as reference and kernel would read it alike, says that it counts.
+ */
+static int launch(const kg_backend *self, void *state, const kg_tensor *call, void *stream, kg_error *ret_error)
+{
+    static int calls;
+    const enum reading reading = *(const enum reading *)self->data;
+    const int32_t *index = call[1].data;
+    float x[COUNT], *y = call[2].data;
+    (void)state, (void)stream;
+    int status = kg_tensor_read(context, &call[0], x, ret_error);
+    const int32_t other = reading == PAST ? index[COUNT] : reading == BEFORE ? index[-1] : 0;
+    for (int i = 0; i < COUNT && !status; i++)
+        y[i] = other < -COUNT ? 0 : x[index[i]];
+    y[0] += reading == EVERY_CALL_ANOTHER ? (float)++calls : 0;
+    return status;
+}
+
+static int check_guarded(enum reading reading, kg_error *ret_error)
+{
+    const kg_backend backend = { .name = "gathers", .device = KG_CPU, .data = &reading, .launch = launch };
+    struct kg_fixture fixture = made(&good, 0, NULL);
+    struct kg_host_state host;
+    struct kg_prepared prepared = { 0 };
+    uint64_t digest = 0;
+    kg_host_init(&host);
+    assert_int_equal(kg_prepared_new(&host, &fixture, &backend, &good, NULL, &prepared, ret_error), KG_OK);
+    assert_int_equal(kg_prepared_launch(&prepared, 0, NULL, ret_error), KG_OK);
+    assert_int_equal(kg_buffers_digest(&fixture.buffers, KG_OUTPUT, &digest, ret_error), KG_OK);
+    const int status = kg_guarded_check(&prepared, &fixture, digest, ret_error);
+    kg_error spoilt = { 0 };
+    assert_int_equal(kg_buffers_check_guards(&fixture.buffers, &spoilt), KG_OK);
+    kg_prepared_done(&prepared);
+    kg_fixture_done(&fixture);
+    kg_host_done(&host);
+    return status;
+}
+
+static void what_lies_past_given_inputs_shows(void **state)
+{
+    kg_error error = { 0 };
+    (void)state;
+    assert_int_equal(check_guarded(WITHIN, &error), KG_OK);
+    assert_int_equal(check_guarded(EVERY_CALL_ANOTHER, &error), KG_OK);
+    assert_int_equal(check_guarded(PAST, &error), KG_EDEVICE);
+    assert_int_equal(check_guarded(BEFORE, &error), KG_EDEVICE);
+    assert_string_equal(error.text, "its output is another one where other bytes lie past its inputs' ends");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(given_inputs_are_the_ops),
         cmocka_unit_test(indices_are_read_as_numbers),
         cmocka_unit_test(what_nothing_gives_is_refused),
+        cmocka_unit_test(what_lies_past_given_inputs_shows),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);
 }
