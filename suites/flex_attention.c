@@ -118,7 +118,7 @@ const kg_suite flex_attention_static = {
                  .dtype = type),                                                                                       \
         FLEX_ROW("window_65", (.sliding = true), (.window = 65), HEADS, .S = 200, .D = d, .dtype = type),              \
         FLEX_ROW("documents_350", (.document = true), (.doc_span = 2), HEADS, .S = 700, .D = d, .dtype = KG_F16),      \
-        FLEX_ROW("slopes_6", (.alibi = true), (.window = 20), .B = 1, .H = 6, .S = 1500, .D = d, .dtype = KG_F16),     \
+        FLEX_ROW("slopes_6", (.alibi = true), (.window = 20), .B = 1, .H = 6, .S = 900, .D = d, .dtype = KG_F16),      \
         FLEX_ROW("scale_" #steep, (.document = true), (.doc_span = 30), HEADS, .S = 77, .D = d, .dtype = type,         \
                  .causal = true, .scale = steep),                                                                      \
         FLEX_ROW("relative_k40000", (.relative = true), (.reach = 300), .B = 1, .H = 2, .S = 3, .Skv = 40000, .D = d,  \
@@ -201,9 +201,9 @@ const kg_suite flex_attention_static = {
         FLEX_ROW("far_documents", (), (DOCUMENT(1)), ONE, .S = 3, .Skv = 70001, .D = d, .dtype = KG_F16),              \
         FLEX_ROW("far_sliding", (), (SLIDING(32990)), ONE, .S = 33000, .Skv = 9, .D = d, .dtype = KG_F16),             \
         FLEX_ROW("far_decay", (), (DECAY, .doc_span = 1), ONE, .S = 200, .D = d, .dtype = KG_F16),                     \
-        FLEX_ROW("far_alibi", (), (ALIBI), .B = 1, .H = 4, .Hkv = 2, .S = 400, .D = d, .dtype = KG_F16),               \
+        FLEX_ROW("far_alibi", (), (ALIBI), .B = 1, .H = 4, .Hkv = 2, .S = 1000, .D = d, .dtype = KG_F16),              \
         FLEX_ROW("far_alibi_k70001", (), (ALIBI), ONE, .S = 3, .Skv = 70001, .D = d, .dtype = KG_BF16),                \
-        FLEX_ROW("far_decay_k70001", (), (DECAY, .doc_span = 300), ONE, .S = 3, .Skv = 70001, .D = d,                  \
+        FLEX_ROW("far_decay_k70001", (), (DECAY, .doc_span = 5000), ONE, .S = 3, .Skv = 70001, .D = d,                 \
                  .dtype = KG_F16),                                                                                     \
         FLEX_ROW("cap_50", (), (CAP(50)), HEADS, .S = 77, .D = d, .dtype = KG_F16),                                    \
         FLEX_ROW("threads", (), (CAP(30), RELATIVE(140), PREFIX(33)), .B = 1, .H = 2, .S = 801, .D = 2 * d,            \

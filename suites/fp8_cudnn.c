@@ -38,6 +38,10 @@ static const struct sdpa_fp8 cpu_shapes[] = {
     { .attention = { "o_cut", .B = 1, .H = 2, .S = 77, .D = 64 }, .o_scale = 512 },
     ROW("scale", .B = 1, .H = 2, .S = 77, .D = 64, .scale = 0.05),
     ROW("scale_1", .B = 1, .H = 2, .S = 77, .D = 4, .scale = 1),
+    ROW("d10", .B = 1, .H = 2, .S = 40, .D = 10),
+    ROW("d11", .B = 1, .H = 2, .S = 40, .D = 11),
+    ROW("groups_of_41", .B = 1, .H = 82, .Hkv = 2, .S = 9, .Skv = 33, .D = 16),
+    { .attention = { "o_half", .B = 1, .H = 2, .S = 77, .D = 64 }, .o_scale = 0.5 },
     ROW("d72", .B = 1, .H = 2, .S = 40, .D = 72),
     ROW("d192", .B = 1, .H = 2, .S = 40, .D = 192),
     ROW("threads", .B = 1, .H = 1, .S = 513, .D = 64), /* rows that no two share */
@@ -83,6 +87,10 @@ static const kg_suite_regime regimes[] = {
     { "zero_heads", "scale" },
     { "zero_tiles", "scale" },
     { "sink_near", "threads" },
+    { "outlier_k", "odd" },
+    { "large_q", "odd" },
+    { "large_k", "odd" },
+    { "large_k", "meet_1" },
 };
 
 static const uint64_t seeds[] = { 0, 1, 2 };

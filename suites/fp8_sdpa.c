@@ -25,6 +25,7 @@ static const struct sdpa shapes[] = {
         { "mission", .B = 1, .H = 2, .S = 512, .D = 64, .dtype = KG_E4M3 },       /* two of its heads */               \
         { "scale", .B = 1, .H = 2, .S = 77, .D = 64, .dtype = KG_E4M3, .scale = 0.05 },                                \
         { "uneven", .B = 1, .H = 1, .S = 5, .Skv = 601, .D = 64, .dtype = KG_E4M3 },     /* a head of 38,464 */        \
+        { "long", .B = 1, .H = 1, .S = 5, .Skv = 1025, .D = 64, .dtype = KG_E4M3 },      /* of more than 2^16 */       \
         { "many_heads", .B = 5, .H = 13, .S = 5, .Skv = 45, .D = 64, .dtype = KG_E4M3 }, /* 260 bytes of scales */     \
     {                                                                                                                  \
         "threads", .B = 1, .H = 1, .S = 513, .D = 64, .dtype = KG_E4M3                                                 \
@@ -44,7 +45,8 @@ static const struct sdpa e4m3_cpu_shapes[] = { CPU_ROWS, LENGTH_PAIRS(LENGTH, 80
     { "sixty_four", "mission" }, { "huge_v", "mission" }, { "head_scales", "mission" }, { "low", "mission" },          \
     { "lowest", "mission" }, { "bottom", "mission" }, { "ascending", "odd" }, { "ascending", "uneven" },               \
     { "head_scales", "odd" }, { "sink_near", "threads" }, { "outlier_v", "scale" }, { "zero_heads", "scale" },         \
-    { "zero_heads", "many_heads" }, { "zero_tiles", "uneven" }
+    { "zero_heads", "many_heads" }, { "outlier_k", "mission" }, { "large_q", "mission" }, { "large_k", "mission" },   \
+     { "zero_tiles", "uneven" }
 /* clang-format on */
 
 static const kg_suite_regime regimes[] = { REGIMES, { "tiny_v", "mission" } };

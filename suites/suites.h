@@ -26,6 +26,9 @@ extern const kg_suite flex_attention, flex_attention_static, flex_parity;
     { "low", rows }, { "lowest", rows }, { "high", rows }, { "rising", rows }, { "falling", rows }, { "sink", rows },  \
     { "winner", rows }, { "coded", rows }, { "ones", rows }, { "sixty_four", rows }, { "bottom", rows },               \
     { "sink_far", rows }, { "zero_tiles", rows }
+/* Past ends of dtypes: in a row of either 16-bit one. */
+#define SUM_REGIMES(rows)                                                                                              \
+    { "large_q", rows }, { "large_k", rows }, { "huge_sums", rows }, { "tiny_sums", rows }, { "rising_huge", rows }
 #define ALL_REGIMES(rows) VALUE_REGIMES(rows), TILE_REGIMES(rows)
 /* clang-format on */
 

@@ -151,6 +151,12 @@ double sdpa_level_first_key(const struct sdpa *p, int64_t width, int64_t key)
     return key == 0;
 }
 
+double sdpa_level_last_keys(const struct sdpa *p, int64_t width, int64_t key)
+{
+    (void)width;
+    return key >= sdpa_kv_length(p) * 5 / 6;
+}
+
 static double level_of(const struct sdpa_levels *levels, const struct sdpa *p, int64_t width, int64_t key)
 {
     return levels->level * (levels->varies ? levels->varies(p, width, key) : 1);
@@ -480,16 +486,34 @@ int sdpa_change_zero_heads(const void *data, const void *problem, uint64_t seed,
     return KG_OK;
 }
 
-/* A key of zeros has a score, 0, and a weight. */
+/* A key of zeros has a score, 0, and a weight; so has one whose values are 0. */
 int sdpa_change_zero_tiles(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
                            kg_error *ret_error)
 {
     const struct sdpa *p = problem;
     (void)data, (void)ret_error;
-    for (int64_t n = 0; n < key_heads(p); n++)
-        for (int64_t j = 0; j < sdpa_kv_length(p); j++)
+    for (int64_t n = 0; n < key_heads(p); n++) {
+        for (int64_t j = 0; j < sdpa_kv_length(p) && n % 2 == 0; j++)
             if (j / width_of(p, n, seed) % 2)
                 multiply(key_row(p, &tensors[SDPA_K], n, j), p->D, 0);
+        if (n % 2)
+            multiply(key_row(p, &tensors[SDPA_V], n, 0), sdpa_kv_length(p) * 5 / 6 * p->D, 0);
+    }
+    return KG_OK;
+}
+
+/* Beside it the rest of K is small in every code whose step goes by the largest, and it counts for no score. */
+int sdpa_change_outlier_k(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
+                          kg_error *ret_error)
+{
+    const struct sdpa *p = problem;
+    (void)data, (void)ret_error;
+    for (int64_t n = 0; n < key_heads(p); n++) {
+        const int64_t channel = (int64_t)(draw(seed, n, 1) % (uint64_t)p->D);
+        key_row(p, &tensors[SDPA_K], n, (int64_t)(draw(seed, n, 2) % (uint64_t)sdpa_kv_length(p)))[channel] = 40000;
+        for (int64_t row = 0; row < query_rows_of_key_head(p); row++)
+            query_row(p, &tensors[SDPA_Q], n, row)[channel] = 0;
+    }
     return KG_OK;
 }
 

@@ -60,14 +60,15 @@ struct sdpa_hidden {
 
 /* ---- functions of regimes ---- */
 
-sdpa_level_fn sdpa_level_far_below, sdpa_level_step_up, sdpa_level_step_down, sdpa_level_first_key;
+sdpa_level_fn sdpa_level_far_below, sdpa_level_step_up, sdpa_level_step_down, sdpa_level_first_key,
+    sdpa_level_last_keys;
 sdpa_winner_fn sdpa_winner_edge, sdpa_winner_any;
 
 typedef int sdpa_regime_fn(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
                            kg_error *ret_error);
 sdpa_regime_fn sdpa_change_levels, sdpa_change_sink, sdpa_change_winners, sdpa_change_ties, sdpa_change_constant,
     sdpa_change_range, sdpa_change_factors, sdpa_change_head_scales, sdpa_change_hidden, sdpa_change_zero_heads,
-    sdpa_change_zero_tiles, sdpa_change_outlier_v;
+    sdpa_change_zero_tiles, sdpa_change_outlier_v, sdpa_change_outlier_k;
 sdpa_regime_fn sdpa_answer_winners, sdpa_answer_constant, sdpa_same_hidden;
 
 /* ---- the table ---- */
@@ -100,15 +101,24 @@ sdpa_regime_fn sdpa_answer_winners, sdpa_answer_constant, sdpa_same_hidden;
     { .name = "ties", .help = "five different keys, over and over", .change = sdpa_change_ties },                      \
     { .name = "k32", .help = "K is 32 times normal", SDPA_FACTORS(1, 32) },                                            \
     { .name = "large_q", .help = "Q is 2^11 times normal, K 2^-11", SDPA_FACTORS(0x1p11f, 0x1p-11f) },                 \
+    { .name = "large_k", .help = "K is 2^13 times normal, Q 2^-13", SDPA_FACTORS(0x1p-13f, 0x1p13f) },                 \
     { .name = "ones", .help = "V = 1", SDPA_CONSTANT(view, 1, false) },                                                \
     { .name = "sixty_four", .help = "V = 64, all keys equal", SDPA_CONSTANT(view, 64, true) },                         \
     { .name = "huge_v", .help = "V near 25000 and -25000, by channel, and logits near 78; in BF16 2^80 times that, and 22", \
       SDPA_RANGE({ 78, NULL, 1 }, 25000, 5000, 80) },                                                       \
     { .name = "tiny_v", .help = "V near 2^-17 and -2^-17, subnormal in FP16",                                          \
       SDPA_RANGE({ 0, NULL, 0 }, 0x1p-17f, 0x1p-19f, 0) },                                                                \
+    { .name = "huge_sums", .help = "huge_v with logits near 83; in BF16 V near 2^117 and 12",                          \
+      SDPA_RANGE({ 83, NULL, 0.5f }, 20000, 2000, 103) },                                                              \
+    { .name = "tiny_sums", .help = "tiny_v with logits near -92; in BF16 V near 2^-77 and -50",                        \
+      SDPA_RANGE({ -91.6, NULL, 0.5f }, 0x1p-17f, 0x1p-19f, -60) },                                                    \
+    { .name = "rising_huge", .help = "the last sixth of the keys 78 above the rest, V near 25000 and -25000",          \
+      SDPA_RANGE({ 78, sdpa_level_last_keys, 0.5f }, 25000, 5000, 0) },                                                \
+    { .name = "outlier_k", .help = "one element of K a head is 40000, and its channel of Q 0",                         \
+      .change = sdpa_change_outlier_k },                                                                               \
     { .name = "outlier_v", .help = "one element of V a head is 20000", .change = sdpa_change_outlier_v },          \
     { .name = "zero_heads", .help = "in turn V, K or Q of a head is 0", .change = sdpa_change_zero_heads },        \
-    { .name = "zero_tiles", .help = "every second tile of keys is 0", .change = sdpa_change_zero_tiles },          \
+    { .name = "zero_tiles", .help = "every second tile of keys is 0, or V of all but the last", .change = sdpa_change_zero_tiles },          \
     { .name = "head_scales", .help = "Q, K and V of a head differ by powers of two and 1.99",                          \
       .change = sdpa_change_head_scales },                                                                             \
     { .name = "hidden", .help = "keys change where some queries do not see them",                                      \
