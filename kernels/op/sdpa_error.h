@@ -4,15 +4,18 @@
  *
  *     E^2 = (output o)^2 + output_floor^2                     the output is rounded
  *         + sum_j v_j^2 ((weight p_j)^2 + weight_floor^2)     weights are, for the second product
- *         + sum_j v_j^2 p_j (32 2^-24 + sum n/128)^2          exponentials and sums, of n keys
+ *         + sum_j v_j^2 p_j min(1, n p_j)
+ *           (32 2^-24 + sum n/128)^2                          exponentials and sums, of n keys
  *         + (sum n/16 o)^2                                    tensor cores cut a running sum off, towards zero
  *         + sum_j 2 (p_j (1 - p_j) ds_j)^2 (v_j^2 + o^2)      scores are off by ds_j
  *         + (coded - o)^2                                     8-bit codes
  *
+ * Exponentials and sums may all be off to one side, by sum_j p_j |v_j|, whose square is at most twice the sum above.
+ *
  * Weights of equal keys are rounded alike. Where as many equal values go with them, E is too small: no regime has both.
  *
- * Beside weights in FP32 the output's rounding is all there is, one, of half an ulp at most: it then counts 0.3 of that,
- * so that four E are hardly more.
+ * Beside weights in FP32 the output's rounding is all there is, one, of half an ulp at most: it then counts 0.3 of
+ * that, so that four E are hardly more.
  *
  * Scores: an error ds_j moves o by p_j ds_j (v_j - o), and v_j - o is 1 - p_j times what lies between v_j and the
  * others' mean: what all scores of a row have in common does no harm, nor what befalls a lone winner. ds_j is rounding
@@ -108,7 +111,7 @@ SDPA_BOTH double sdpa_error_key(const struct sdpa_error_model *m, double p, doub
     const double grown = score_error < 0.1 ? score_error : sinh(fmin(score_error, 700.0));
     const double moved = fmin(p * (1 - p) * grown, 1.0);
     *ret_of_score = 2 * moved * moved;
-    return weight * weight + m->weight_floor * m->weight_floor + p * sum * sum + *ret_of_score;
+    return weight * weight + m->weight_floor * m->weight_floor + p * fmin(1.0, keys * p) * sum * sum + *ret_of_score;
 }
 
 /* E. `of_values`: the sum of v_j^2 times the above; `of_scores`: that of its second part. */

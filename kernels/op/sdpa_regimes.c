@@ -144,7 +144,7 @@ double sdpa_level_step_down(const struct sdpa *p, int64_t width, int64_t key)
 }
 
 /* By 14, the other keys' weights, 2^-20, are still numbers in FP16; by 10.5 about the smallest that e4m3 codes tell; by
- * 24 numbers in FP32 alone. */
+ * 70, 2^-101, in BF16. */
 double sdpa_level_first_key(const struct sdpa *p, int64_t width, int64_t key)
 {
     (void)p, (void)width;

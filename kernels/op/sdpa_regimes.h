@@ -93,11 +93,11 @@ sdpa_regime_fn sdpa_answer_winners, sdpa_answer_constant, sdpa_same_hidden;
     { .name = "falling", .help = "maxima of tiles of keys fall, past 2^128 in all", SDPA_LEVELS(1, sdpa_level_step_down, 1) },       \
     { .name = "sink", .help = "the first key's logits are larger by 14, its values 0", SDPA_SINK(14) },            \
     { .name = "sink_near", .help = "the same by 10.5", SDPA_SINK(10.5) },                                                   \
-    { .name = "sink_far", .help = "the same by 24", SDPA_SINK(24) },                                                        \
+    { .name = "sink_far", .help = "the same by 70", SDPA_SINK(70) },                                                        \
     { .name = "winner", .help = "one key has all weight, in turn at each tile's edges",                                \
       SDPA_WINNERS(view, sdpa_winner_edge, 200, false) },                                                              \
     { .name = "coded", .help = "one key has all weight; values are codes of their place",                              \
-      SDPA_WINNERS(view, sdpa_winner_any, 32, true) },                                                                 \
+      SDPA_WINNERS(view, sdpa_winner_any, 100, true) },                                                                 \
     { .name = "ties", .help = "five different keys, over and over", .change = sdpa_change_ties },                      \
     { .name = "k32", .help = "K is 32 times normal", SDPA_FACTORS(1, 32) },                                            \
     { .name = "large_q", .help = "Q is 2^11 times normal, K 2^-11", SDPA_FACTORS(0x1p11f, 0x1p-11f) },                 \

@@ -354,7 +354,7 @@ static void the_sink_has_most_weight_and_no_value(void **state)
     (void)state;
     check_sink("sink", 1e-5, 0.01);
     check_sink("sink_near", 3e-4, 0.3);
-    check_sink("sink_far", 5e-10, 5e-7);
+    check_sink("sink_far", 5e-30, 5e-27);
 }
 
 /* ---- one key that takes all weight ------------------------------------------------------------------------------ */
