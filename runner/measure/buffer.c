@@ -157,6 +157,24 @@ int kg_buffers_copy_inputs(const struct kg_buffers *to, const struct kg_buffers 
     return status;
 }
 
+enum { STRIPES = 61 }; /* a prime: dimensions' ends lie in stripes of all kinds */
+
+int kg_buffers_copy_stripes(const struct kg_buffers *to, const struct kg_buffers *from, kg_error *ret_error)
+{
+    int status = KG_OK;
+    for (int i = 0; i < to->count; i++) {
+        const kg_tensor *tensor = &to->tensors[i];
+        const size_t bytes = kg_tensor_bytes(tensor), stripe = (bytes / STRIPES + 16) / 16 * 16;
+        if (tensor->role != KG_INPUT)
+            continue;
+        for (size_t at = stripe; at < bytes && !status; at += 4 * stripe)
+            status =
+                to->context->ops->copy(to->context, (char *)tensor->data + at, (const char *)from->tensors[i].data + at,
+                                       bytes - at < stripe ? bytes - at : stripe, ret_error);
+    }
+    return status;
+}
+
 void *kg_buffers_block(const kg_tensor *tensor, size_t *ret_bytes)
 {
     *ret_bytes = block_bytes(tensor);

@@ -3,14 +3,17 @@
 
 #include "measure/inputs.h"
 
+static int launch(struct kg_prepared *prepared, kg_context *context, kg_error *ret_error)
+{
+    int status = kg_prepared_launch(prepared, 0, context->ops->stream(context), ret_error);
+    return status ? status : context->ops->synchronize(context, ret_error);
+}
+
 /* Outputs are left: a call that writes nothing leaves what is wrong now. */
 static int launch_on(struct kg_prepared *prepared, const struct kg_fixture *other, kg_error *ret_error)
 {
-    kg_context *context = other->context;
     int status = kg_prepared_exchange_inputs(prepared, 0, 1, other, ret_error);
-    if (!status)
-        status = kg_prepared_launch(prepared, 0, context->ops->stream(context), ret_error);
-    return status ? status : context->ops->synchronize(context, ret_error);
+    return status ? status : launch(prepared, other->context, ret_error);
 }
 
 int kg_renewed_check(struct kg_prepared *prepared, struct kg_fixture *fixture, struct kg_fixture *other,
@@ -28,6 +31,16 @@ int kg_renewed_check(struct kg_prepared *prepared, struct kg_fixture *fixture, s
     return status ? status : kg_inputs_fill(&fixture->buffers, fixture->of.seed, ret_error);
 }
 
+/* What knows inputs by some of their elements knows the fixture's now. */
+static int launch_on_stripes(struct kg_prepared *prepared, const struct kg_fixture *fixture,
+                             const struct kg_fixture *other, kg_error *ret_error)
+{
+    int status = kg_buffers_copy_stripes(&fixture->buffers, &other->buffers, ret_error);
+    if (!status)
+        status = kg_prepared_restage(prepared, 0, other->context, ret_error);
+    return status ? status : launch(prepared, other->context, ret_error);
+}
+
 /* The set's inputs, put aside meanwhile: a regime's are drawn slowly. */
 static int launch_before(struct kg_prepared *prepared, const struct kg_fixture *fixture, const struct kg_fixture *other,
                          const struct kg_buffers *aside, kg_error *ret_error)
@@ -35,6 +48,10 @@ static int launch_before(struct kg_prepared *prepared, const struct kg_fixture *
     int status = kg_buffers_copy_inputs(aside, &fixture->buffers, ret_error);
     if (!status)
         status = launch_on(prepared, other, ret_error);
+    if (!status)
+        status = kg_buffers_copy_inputs(&fixture->buffers, aside, ret_error);
+    if (!status)
+        status = launch_on_stripes(prepared, fixture, other, ret_error);
     if (!status)
         status = kg_buffers_copy_inputs(&fixture->buffers, aside, ret_error);
     if (!status)

@@ -11,8 +11,8 @@
 int kg_renewed_check(struct kg_prepared *prepared, struct kg_fixture *fixture, struct kg_fixture *other,
                      kg_error *ret_error);
 
-/* Launches on the inputs of `other` before the fixture's are asked; what it writes then, nobody asks. The fixture's set
- * and its workspace are as they were when it returns. */
+/* Launches on the inputs of `other` before the fixture's are asked, and on the fixture's with a part of those; what it
+ * writes then, nobody asks. The fixture's set and its workspace are as they were when it returns. */
 int kg_renewed_before(struct kg_prepared *prepared, const struct kg_fixture *fixture, const struct kg_fixture *other,
                       kg_error *ret_error);
 
