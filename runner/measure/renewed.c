@@ -31,43 +31,35 @@ int kg_renewed_check(struct kg_prepared *prepared, struct kg_fixture *fixture, s
     return status ? status : kg_inputs_fill(&fixture->buffers, fixture->of.seed, ret_error);
 }
 
-/* What knows inputs by some of their elements knows the fixture's now. */
-static int launch_on_stripes(struct kg_prepared *prepared, const struct kg_fixture *fixture,
-                             const struct kg_fixture *other, kg_error *ret_error)
-{
-    int status = kg_buffers_copy_stripes(&fixture->buffers, &other->buffers, ret_error);
-    if (!status)
-        status = kg_prepared_restage(prepared, 0, other->context, ret_error);
-    return status ? status : launch(prepared, other->context, ret_error);
-}
-
 /* The set's inputs, put aside meanwhile: a regime's are drawn slowly. */
 static int launch_before(struct kg_prepared *prepared, const struct kg_fixture *fixture, const struct kg_fixture *other,
-                         const struct kg_buffers *aside, kg_error *ret_error)
+                         bool in_stripes, const struct kg_buffers *aside, kg_error *ret_error)
 {
-    int status = kg_buffers_copy_inputs(aside, &fixture->buffers, ret_error);
+    const struct kg_buffers *set = &fixture->buffers;
+    kg_context *context = other->context;
+    int status = kg_buffers_copy_inputs(aside, set, ret_error);
     if (!status)
-        status = launch_on(prepared, other, ret_error);
+        status = (in_stripes ? kg_buffers_copy_stripes : kg_buffers_copy_inputs)(set, &other->buffers, ret_error);
     if (!status)
-        status = kg_buffers_copy_inputs(&fixture->buffers, aside, ret_error);
+        status = kg_prepared_restage(prepared, 0, context, ret_error);
     if (!status)
-        status = launch_on_stripes(prepared, fixture, other, ret_error);
+        status = launch(prepared, context, ret_error);
     if (!status)
-        status = kg_buffers_copy_inputs(&fixture->buffers, aside, ret_error);
+        status = kg_buffers_copy_inputs(set, aside, ret_error);
     if (!status)
-        status = kg_prepared_renew_workspace(prepared, 0, other->context, ret_error);
-    return status ? status : kg_prepared_restage(prepared, 0, other->context, ret_error);
+        status = kg_prepared_renew_workspace(prepared, 0, context, ret_error);
+    return status ? status : kg_prepared_restage(prepared, 0, context, ret_error);
 }
 
 int kg_renewed_before(struct kg_prepared *prepared, const struct kg_fixture *fixture, const struct kg_fixture *other,
-                      kg_error *ret_error)
+                      bool in_stripes, kg_error *ret_error)
 {
     const struct kg_buffers *own = &fixture->buffers;
     struct kg_buffers aside;
     int status = kg_buffers_new(own->context, own->tensors, own->count, own->guards, &aside, ret_error);
     if (status)
         return status;
-    status = launch_before(prepared, fixture, other, &aside, ret_error);
+    status = launch_before(prepared, fixture, other, in_stripes, &aside, ret_error);
     kg_buffers_done(&aside);
     return status;
 }
