@@ -252,13 +252,14 @@ static void write_signs(const struct signs *signs, uint64_t head_signs, int64_t 
 }
 
 /* Each of the place's numbers times a factor, modulo a prime: a step of one or of a power of two along any dimension
- * changes the value, and so does exchanging two numbers. */
+ * changes the value, and so does exchanging two numbers. None is 0, beside which other keys' weights would count. */
 static float value_code(const struct sdpa *p, uint64_t seed, int64_t key_head, int64_t key, int64_t d)
 {
     const int64_t prime = 251, Hkv = sdpa_kv_heads(p);
     const int64_t place = 7 * (key_head / Hkv) + 23 * (key_head % Hkv) + 31 * key + 101 * d;
     const int64_t factor = 1 + (int64_t)(seed % 250);
-    return (float)((place % prime * factor + 1) % prime - prime / 2) / 64;
+    const int64_t code = (place % prime * factor + 1) % prime - prime / 2;
+    return (float)(code < 0 ? code : code + 1) / 64;
 }
 
 /* The query's winner; -1: it sees no key. */

@@ -97,7 +97,7 @@ sdpa_regime_fn sdpa_answer_winners, sdpa_answer_constant, sdpa_same_hidden;
     { .name = "winner", .help = "one key has all weight, in turn at each tile's edges",                                \
       SDPA_WINNERS(view, sdpa_winner_edge, 200, false) },                                                              \
     { .name = "coded", .help = "one key has all weight; values are codes of their place",                              \
-      SDPA_WINNERS(view, sdpa_winner_any, 100, true) },                                                                 \
+      SDPA_WINNERS(view, sdpa_winner_any, 32, true) },                                                                 \
     { .name = "ties", .help = "five different keys, over and over", .change = sdpa_change_ties },                      \
     { .name = "k32", .help = "K is 32 times normal", SDPA_FACTORS(1, 32) },                                            \
     { .name = "large_q", .help = "Q is 2^11 times normal, K 2^-11", SDPA_FACTORS(0x1p11f, 0x1p-11f) },                 \
