@@ -26,7 +26,7 @@ is_test() { # of this build, or one that needs nvcc where this build has none
 }
 
 # Cells that name tests: the third of "What a kernel could try", the third of each table of defects.
-sed -n '/^## What a kernel could try/,/^## Published bugs/p' docs/trust.md | grep '^| ' | grep -v '^| ---' >"$scratch/rows"
+sed -n '/^## What a kernel could try/,/^## Single changes/p' docs/trust.md | grep '^| ' | grep -v '^| ---' >"$scratch/rows"
 quoted() { # quoted COLUMN PATTERN -- what stands there between back quotes, of the rows on standard input
     cut -d '|' -f "$1" | grep -o "\`$2\`" | tr -d '\`'
 }
@@ -88,18 +88,18 @@ while IFS= read -r row; do
 done <"$scratch/rows"
 
 # The museum: a patch applies, its head says what it is, and the table has it and its bugs.
-sed -n '/^## Published bugs/,/^## What nothing here/p' docs/trust.md >"$scratch/museum"
+sed -n '/^## Published bugs/,/^## One of your own/p' docs/regimes.md >"$scratch/museum"
 rooms=0
 for patch in tests/museum/*.patch; do
     name=$(basename "$patch" .patch) rooms=$((rooms + 1))
     head=$(sed '/^---/,$d' "$patch")
-    grep -q -F -e "\`$name\`" "$scratch/museum" || grep -q -F -e "\`${name%_*}\`\\*" "$scratch/museum" || fail "$patch: docs/trust.md does not name it"
+    grep -q -F -e "\`$name\`" "$scratch/museum" || grep -q -F -e "\`${name%_*}\`\\*" "$scratch/museum" || fail "$patch: docs/regimes.md does not name it"
     git apply --check -C1 "$patch" 2>"$scratch/error" || fail "$patch does not apply: $(head -n 1 "$scratch/error")"
     for field in 'Bug: .' 'Shows: cpu$' 'Backend: .'; do
         echo "$head" | sed 's/^Shows: cuda$/Shows: cpu/' | grep -q -e "^$field" || fail "$patch says no ${field%: *}"
     done
     for number in $(echo "$head" | sed -n 's/^Bug: //p' | grep -o '#[0-9]*'); do
-        grep -q -F -e "$number" "$scratch/museum" || fail "$patch: docs/trust.md does not name $number"
+        grep -q -F -e "$number" "$scratch/museum" || fail "$patch: docs/regimes.md does not name $number"
     done
 done
 [ "$rooms" -ge 20 ] || fail "only $rooms published bugs"
