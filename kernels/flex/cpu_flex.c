@@ -19,6 +19,19 @@ static void close_flex(void *of)
     free(flex);
 }
 
+/* What the block mask comes to. */
+static void tell_blocks(const kg_call *call, const struct flex_blocks *blocks)
+{
+    const struct flex *p = call->problem;
+    const int64_t all = p->attention.B * blocks->H * blocks->rows * blocks->columns;
+    long long of_kind[FLEX_BLOCK_FULL + 1] = { 0 };
+    for (int64_t i = 0; i < all; i++)
+        of_kind[blocks->kinds[i]]++;
+    call->host->log(call->host, "%s: blocks of %lld: %lld hidden, %lld in part, %lld whole", p->attention.name,
+                    (long long)blocks->size, of_kind[FLEX_BLOCK_NONE], of_kind[FLEX_BLOCK_PARTIAL],
+                    of_kind[FLEX_BLOCK_FULL]);
+}
+
 static int open_flex(const kg_call *call, void **ret_of, kg_error *ret_error)
 {
     const struct flex *p = call->problem;
@@ -32,11 +45,13 @@ static int open_flex(const kg_call *call, void **ret_of, kg_error *ret_error)
     flex->problem = p;
     const struct flex_aux aux = flex_aux_of(p, call->tensors);
     int status = flex_blocks_new(p, &aux, &flex->blocks, ret_error);
-    if (status)
+    if (status) {
         free(flex);
-    else
-        *ret_of = flex;
-    return status;
+        return status;
+    }
+    tell_blocks(call, &flex->blocks);
+    *ret_of = flex;
+    return KG_OK;
 }
 
 static bool sees(const void *of, const struct cpu_flash_tile *tile)

@@ -18,6 +18,18 @@ expect '--set wins' "$(gate list flex_attention/lab_small --backend cpu_flex --r
     'lab_small@doc_span=50'
 expect 'by the static suite too' "$(DOC_SPAN=128 shapes flex_attention_static/lab_small)" 'lab_small@doc_span=128'
 
+# Tiles by the block mask's line of the log, work by the FLOPs.
+work() {
+    gate run flex_attention/lab_small --backend cpu_flex --regime none --format json
+    sed -n 's/.*: blocks of/blocks of/p' results/latest/workers.log | sort -u
+    jq -r '.results[0] | "\(.gflops * .p50_us / 1000 | round) MFLOP"' out
+}
+expect 'work' "$(work | paste -s -d ' ')" 'blocks of 64: 24 hidden, 36 in part, 4 whole 11 MFLOP'
+expect 'work of other blocks' "$(BLOCK_SIZE=128 work | paste -s -d ' ')" \
+    'blocks of 128: 0 hidden, 16 in part, 0 whole 11 MFLOP'
+expect 'work of longer documents' "$(DOC_SPAN=128 work | paste -s -d ' ')" \
+    'blocks of 64: 24 hidden, 14 in part, 26 whole 21 MFLOP'
+
 refused() { # TEXT -- by the last run
     expect "refused: $1" "$status" 2
     expect_in "by name: $1" err "$1"
