@@ -87,7 +87,19 @@ enum { keys_mha = 4, keys_gqa = 2 };
 #define GROUPS(type, d, mask)                                                                                          \
     GROUP(type, d, mask, 3, 6), GROUP(type, d, mask, 4, 8), GROUP(type, d, mask, 7, 14), GROUP(type, d, mask, 8, 16)
 
-/* Head dimensions that are no multiple of 16. */
+/* Lengths from which a kernel may go another way: one query over many keys, many queries with a mask. */
+#define LONG(d, other)                                                                                                 \
+    { "decode_8200", .B = 1, .H = 2, .Hkv = 1, .S = 1, .Skv = 8200, .D = d, .dtype = KG_BF16 },                        \
+        { "decode_8200_f16", .B = 1, .H = 2, .Hkv = 1, .S = 1, .Skv = 8200, .D = other, .dtype = KG_F16,               \
+          .causal = true, .bottom_right = true },                                                                      \
+        { "prompt_2100", .B = 1, .H = 1, .S = 2100, .D = other, .dtype = KG_BF16, .causal = true },                    \
+        { "prompt_2100_f16", .B = 1, .H = 1, .S = 2060, .Skv = 2100, .D = d, .dtype = KG_F16, .causal = true,          \
+          .bottom_right = true }
+
+/* Head dimensions that models have. */
+#define COMMON_DIMENSION(d) ROW(f16, d, 1, causal, mha, 17), ROW(bf16, d, 1, full, mha, 77)
+
+/* Those that are no multiple of 16. */
 #define DIMENSION(d) ROW(f16, d, 3, causal, gqa, 77), ROW(bf16, d, 1, full, mha, 77)
 
 /* Batches past 16 bits, heads of all of them past what the second and third side of a grid hold. */
@@ -99,6 +111,7 @@ enum { keys_mha = 4, keys_gqa = 2 };
  * exponents are one product less another: past 2^31 it is off by 2^7, in honest kernels too. */
 #define NOT_GRANTED(d, steep)                                                                                          \
     { "scale_half", .B = 2, .H = 4, .Hkv = 2, .S = 77, .Skv = 200, .D = d, .dtype = KG_F16, .scale = 0.5 },            \
+        { "scale_one", .B = 1, .H = 2, .Hkv = 1, .S = 77, .D = d, .dtype = KG_BF16, .scale = 1 },                     \
         { "scale_f16", .B = 1, .H = 2, .Hkv = 1, .S = 77, .D = d, .dtype = KG_F16, .scale = steep },                  \
         { "scale_" #steep, .B = 1, .H = 4, .Hkv = 2, .S = 77, .D = d, .dtype = KG_BF16, .causal = true, .scale = steep },\
         { "one_key_head", .B = 3, .H = 4, .Hkv = 1, .S = 77, .D = d, .dtype = KG_BF16, .causal = true },               \
@@ -189,6 +202,10 @@ static const struct sdpa shapes[] = {
     DIMENSION(100),
     DIMENSION(136),
     DIMENSION(256),
+    COMMON_DIMENSION(32),
+    COMMON_DIMENSION(160),
+    COMMON_DIMENSION(192),
+    LONG(64, 128),
     ALL_LENGTHS(64, 16),
     ALL_LENGTHS(128, 48),
     NOT_GRANTED(64, 16),
@@ -221,6 +238,12 @@ static const struct sdpa cpu_shapes[] = {
     DIMENSION(100),
     DIMENSION(136),
     DIMENSION(256),
+    COMMON_DIMENSION(32),
+    COMMON_DIMENSION(96),
+    COMMON_DIMENSION(128),
+    COMMON_DIMENSION(160),
+    COMMON_DIMENSION(192),
+    LONG(24, 16),
     MEETINGS(8, 24, 40, 64),
     ROW(f16, 33, 1, causal, gqa, 17),
     ROW(f16, 34, 1, causal, gqa, 17),
@@ -253,6 +276,7 @@ static const kg_suite_regime regimes[] = {
     TILE_REGIMES("*_d24_b2_*_k*"), /* of the CPU: one query, fewer and more keys than queries; then the GPU's */
     TILE_REGIMES("*_d80_b2_*_k*"),
     TILE_REGIMES("*_rect_d128_*"),
+    TILE_REGIMES("decode_*"),
     { "outlier_v", "*_d24_b2_*_k*" },
     { "zero_heads", "*_d24_b2_*_k*" },
     { "rising", "*_d8_b1_*_s1025" },

@@ -54,14 +54,14 @@ static int64_t nth(const void *of, int64_t head, int64_t i, int64_t n)
     return j;
 }
 
-/* Biases lie within -1 and 1, decays within 0 and 1, and the steepest slope is below 1. */
+/* Biases lie within -2 and 2, decays within 0 and 1, and the steepest slope is below 1. */
 static double spread(const void *problem)
 {
     const struct flex *p = problem;
     const int64_t Skv = sdpa_kv_length(&p->attention), furthest = p->attention.S > Skv ? p->attention.S : Skv;
     if (p->cap)
         return INFINITY;
-    return (p->relative ? 2 : 0) + (p->decay ? 1 : 0) + (p->alibi ? (double)furthest : 0);
+    return (p->relative ? 4 : 0) + (p->decay ? 1 : 0) + (p->alibi ? (double)furthest : 0);
 }
 
 static const struct sdpa_view flex_view = { open_view, close_view, count, nth, spread };

@@ -159,18 +159,17 @@ int kg_buffers_copy_inputs(const struct kg_buffers *to, const struct kg_buffers 
 
 enum { STRIPES = 61 }; /* a prime: dimensions' ends lie in stripes of all kinds */
 
-int kg_buffers_copy_stripes(const struct kg_buffers *to, const struct kg_buffers *from, kg_error *ret_error)
+int kg_buffers_poison_stripes(const struct kg_buffers *buffers, kg_error *ret_error)
 {
     int status = KG_OK;
-    for (int i = 0; i < to->count; i++) {
-        const kg_tensor *tensor = &to->tensors[i];
+    for (int i = 0; i < buffers->count; i++) {
+        const kg_tensor *tensor = &buffers->tensors[i];
         const size_t bytes = kg_tensor_bytes(tensor), stripe = (bytes / STRIPES + 16) / 16 * 16;
-        if (tensor->role != KG_INPUT)
+        if (tensor->role != KG_INPUT || tensor->given || tensor->dtype == KG_I32)
             continue;
         for (size_t at = stripe; at < bytes && !status; at += 4 * stripe)
-            status =
-                to->context->ops->copy(to->context, (char *)tensor->data + at, (const char *)from->tensors[i].data + at,
-                                       bytes - at < stripe ? bytes - at : stripe, ret_error);
+            status = buffers->context->ops->paint(buffers->context, (char *)tensor->data + at,
+                                                  bytes - at < stripe ? bytes - at : stripe, KG_POISON, ret_error);
     }
     return status;
 }

@@ -33,13 +33,14 @@ int kg_renewed_check(struct kg_prepared *prepared, struct kg_fixture *fixture, s
 
 /* The set's inputs, put aside meanwhile: a regime's are drawn slowly. */
 static int launch_before(struct kg_prepared *prepared, const struct kg_fixture *fixture, const struct kg_fixture *other,
-                         bool in_stripes, const struct kg_buffers *aside, kg_error *ret_error)
+                         const struct kg_buffers *aside, kg_error *ret_error)
 {
     const struct kg_buffers *set = &fixture->buffers;
-    kg_context *context = other->context;
+    kg_context *context = set->context;
     int status = kg_buffers_copy_inputs(aside, set, ret_error);
     if (!status)
-        status = (in_stripes ? kg_buffers_copy_stripes : kg_buffers_copy_inputs)(set, &other->buffers, ret_error);
+        status =
+            other ? kg_buffers_copy_inputs(set, &other->buffers, ret_error) : kg_buffers_poison_stripes(set, ret_error);
     if (!status)
         status = kg_prepared_restage(prepared, 0, context, ret_error);
     if (!status)
@@ -52,14 +53,14 @@ static int launch_before(struct kg_prepared *prepared, const struct kg_fixture *
 }
 
 int kg_renewed_before(struct kg_prepared *prepared, const struct kg_fixture *fixture, const struct kg_fixture *other,
-                      bool in_stripes, kg_error *ret_error)
+                      kg_error *ret_error)
 {
     const struct kg_buffers *own = &fixture->buffers;
     struct kg_buffers aside;
     int status = kg_buffers_new(own->context, own->tensors, own->count, own->guards, &aside, ret_error);
     if (status)
         return status;
-    status = launch_before(prepared, fixture, other, in_stripes, &aside, ret_error);
+    status = launch_before(prepared, fixture, other, &aside, ret_error);
     kg_buffers_done(&aside);
     return status;
 }

@@ -230,16 +230,16 @@ static bool is_first_check(const struct kg_worker *w, const struct kg_job_case *
 }
 
 /* A regime's inputs differ in size from what came before: what a first call has found out of its inputs and kept, a
- * scale or a largest value, does not hold for them. In half of the regimes, others by another seed, they differ in
- * stripes alone. */
+ * scale or a largest value, does not hold for them. In half of the regimes, others by another seed, they are
+ * the same but for stripes. */
 static int call_before(struct kg_worker *w, const struct kg_job_case *one, struct kg_prepared *prepared,
                        kg_error *ret_error)
 {
     if (!one->of.regime || !is_first_check(w, one))
         return KG_OK;
-    int status = draw_other(w, one, ret_error);
     const bool in_stripes = (strlen(one->of.regime->name) + one->of.seed) % 2 == 0;
-    return status ? status : kg_renewed_before(prepared, &w->fixture, &w->other, in_stripes, ret_error);
+    int status = in_stripes ? KG_OK : draw_other(w, one, ret_error);
+    return status ? status : kg_renewed_before(prepared, &w->fixture, in_stripes ? NULL : &w->other, ret_error);
 }
 
 /* What is not timed is called no second time otherwise. Of a right output on normal inputs, once a run. */
