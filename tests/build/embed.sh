@@ -16,9 +16,10 @@ fail() {
     exit 1
 }
 
-# Quotes, escapes, a format, trigraphs, a tab, a character past ASCII, more than 4095 characters, no newline at the end.
+# Quotes, escapes, a format, trigraphs, a tab, a carriage return, a character past ASCII, more than 4095 characters, no newline at the end.
 {
     printf 'char a = %s, b[] = "\\\\ %%s ??/ ??= \\n"; /* \303\251 */\n\n\t// \\\n' "'\"'"
+    printf 'as some editors end it\r\n'
     seq 2000
     printf 'no newline'
 } >tree/kernels/flex/mods/odd.h

@@ -179,6 +179,12 @@ static void look_up(const float *x, float *y, int64_t n)
     }
 }
 
+/* Those that are a kernel of their own. */
+static void (*const whole[FLAWS])(const float *x, float *y, int64_t n) = {
+    [FLAW_REMEMBERS] = remember, [FLAW_KNOWS] = look_up, [FLAW_CLIPS] = clip,
+    [FLAW_KEEPS] = keep,         [FLAW_GOES_ON] = go_on,
+};
+
 static int launch(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error)
 {
     static int calls_of_first_only;
@@ -190,24 +196,8 @@ static int launch(const kg_backend *self, void *state, const kg_tensor *tensors,
     (void)stream;
     if (flaw == FLAW_NOTHING || (flaw == FLAW_FIRST_ONLY && calls_of_first_only++ > 0))
         return KG_OK;
-    if (flaw == FLAW_REMEMBERS) {
-        remember(x, y, n);
-        return KG_OK;
-    }
-    if (flaw == FLAW_KNOWS) {
-        look_up(x, y, n);
-        return KG_OK;
-    }
-    if (flaw == FLAW_CLIPS) {
-        clip(x, y, n);
-        return KG_OK;
-    }
-    if (flaw == FLAW_KEEPS) {
-        keep(x, y, n);
-        return KG_OK;
-    }
-    if (flaw == FLAW_GOES_ON) {
-        go_on(x, y, n);
+    if (whole[flaw]) {
+        whole[flaw](x, y, n);
         return KG_OK;
     }
     if (flaw == FLAW_LEAVES && !isnan(y[0])) /* what poison is; another value counts as an output */
