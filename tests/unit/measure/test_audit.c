@@ -1,10 +1,12 @@
-/* test_audit.c -- kernels that take their time by whether they had their inputs before; the op is y = x. */
+/* test_audit.c -- kernels that take their time by whether they had their inputs before; the op is y = x. Time is told
+ * by this file, so that no other process is in it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 
@@ -37,13 +39,14 @@ static bool seen(float first)
     return false;
 }
 
-static void spin_us(long us)
+static atomic_llong now_ns;
+
+int clock_gettime(clockid_t id, struct timespec *ret_now)
 {
-    struct timespec from, now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &from);
-    do
-        (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    while ((now.tv_sec - from.tv_sec) * 1000000 + (now.tv_nsec - from.tv_nsec) / 1000 < us);
+    const long long ns = atomic_fetch_add(&now_ns, 20);
+    (void)id;
+    *ret_now = (struct timespec){ .tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000) };
+    return 0;
 }
 
 static int launch(const kg_backend *self, void *state, const kg_tensor *call, void *stream, kg_error *ret_error)
@@ -51,7 +54,7 @@ static int launch(const kg_backend *self, void *state, const kg_tensor *call, vo
     static const long unseen_us[] = { [HONEST] = 300, [KNOWS] = 600, [KNOWS_A_LITTLE] = 301, [FORGETS] = 100 };
     const float *x = call[0].data;
     (void)state, (void)stream, (void)ret_error;
-    spin_us(seen(x[0]) ? 300 : unseen_us[*(const enum kind *)self->data]);
+    atomic_fetch_add(&now_ns, 1000 * (seen(x[0]) ? 300 : unseen_us[*(const enum kind *)self->data]));
     memcpy(call[1].data, x, N * sizeof *x);
     return KG_OK;
 }
