@@ -49,6 +49,7 @@ const kg_suite fa_s512 = {
     SUITE_TABLES,
     .anchor = &sdpa_math,
     .cpu_anchor = &cpu_math,
+    .anchor_case = STEADY_CASE,
     /* At least twice what an honest kernel shows. Simulated with standard normal inputs, weights and output rounded to
      * FP16, D 64 and 128, S 64 to 4096: causal max 0.0012, mean 0.00006, worst element 0.22 of 0.002 + 0.002 |ref|,
      * rel_l2 0.00029; not causal less than half of max. Zeros give rel_l2 1, one key lost of n 1/sqrt(n): 0.016 at

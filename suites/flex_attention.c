@@ -61,7 +61,7 @@ static const kg_backend *const static_backends[] = { &flex_static, &flex_eager, 
 #define BOTH_SUITES                                                                                                    \
     .op = &flex_attention_op, .cpu_shapes = KG_TABLE(cpu_shapes), .seeds = KG_LIST(seeds),                             \
     .regimes = KG_LIST(regimes), .environment = KG_LIST(environment), .anchor = &flex_eager,                           \
-    .cpu_anchor = &cpu_flex_math, GATES(0.03, 0.002)
+    .cpu_anchor = &cpu_flex_math, .anchor_case = STEADY_CASE, GATES(0.03, 0.002)
 
 const kg_suite flex_attention = {
     .name = "flex_attention",

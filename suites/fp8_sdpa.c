@@ -98,6 +98,7 @@ const kg_suite fp8_sdpa = {
     .cpu_shapes = KG_TABLE(cpu_shapes),
     .backends = KG_LIST(backends),
     .anchor = &sdpa_math,
+    .anchor_case = STEADY_CASE,
     LINEAR,
 };
 
@@ -108,6 +109,7 @@ const kg_suite fp8_sdpa_e4m3 = {
     .cpu_shapes = KG_TABLE(e4m3_cpu_shapes),
     .backends = KG_LIST(e4m3_backends),
     .anchor = &sdpa_math,
+    .anchor_case = STEADY_CASE,
     E4M3,
 };
 

@@ -30,6 +30,7 @@ const kg_suite pathology = {
     .backends = KG_LIST(backends),
     .regimes = KG_LIST(regimes),
     .anchor = &pathology_clean,
+    .anchor_case = STEADY_CASE,
     .clean = &pathology_clean,
     /* All compute the same. Emulated on a CPU with standard normal inputs: max 0.001 and mean 0.0001 at 5 keys,
      * 0.00015 and 0.000016 at 512. Weights and output are rounded to FP16 once each, at most 2^-11 of either, so rel_l2

@@ -336,7 +336,10 @@ static void set_result(const struct sample *from, bool against, struct kg_result
         snprintf(result->identity, sizeof result->identity, "flash_forward 00000000000000a9");
         snprintf(result->knobs, sizeof result->knobs, "tile=64,stages=2");
         result->launch =
-            (struct kg_launch_info){ 2, 1, 0, 2, { { .name = "flash_forward" }, { .name = "of_a_library" } } };
+            (struct kg_launch_info){ .kernels = 2,
+                                     .memory_nodes = 1,
+                                     .n_launched = 2,
+                                     .launched = { { .name = "flash_forward" }, { .name = "of_a_library" } } };
     }
 }
 
@@ -404,7 +407,8 @@ void sample_run_make_contest(struct kg_run *ret_run)
     for (size_t i = 0; i < ret_run->n_results; i++) { /* kernels of the module that do not spill */
         struct kg_result *result = (struct kg_result *)(uintptr_t)&ret_run->results[i];
         if (result->of.backend == &automatic)
-            result->launch = (struct kg_launch_info){ 1, 0, 0, 1, { { .name = "flash_forward" } } };
+            result->launch =
+                (struct kg_launch_info){ .kernels = 1, .n_launched = 1, .launched = { { .name = "flash_forward" } } };
     }
     ret_run->device.cc_major = 10;
     ret_run->status = 3;

@@ -128,7 +128,9 @@ static void golden_knows_its_work(void **state)
     result->of.suite = &sized_suite;
     result->of.problem = &problem;
     result->work = work;
-    result->launch = (struct kg_launch_info){ 1, 0, 0, 1, { { "k", { 64, 1, 1 }, { 128, 1, 1 }, { 0 }, 1024 } } };
+    result->launch = (struct kg_launch_info){ .kernels = 1,
+                                              .n_launched = 1,
+                                              .launched = { { "k", { 64, 1, 1 }, { 128, 1, 1 }, { 0 }, 1024, 0 } } };
     (void)strcpy(result->knobs, "tile=64");
     result->n_compiled = 2;
     result->compiled[0] = (kg_compiled){ .compiler = "NVRTC 13.0", .registers = 168, .spill_store_bytes = 8 };
