@@ -18,10 +18,17 @@
 
 struct state {
     struct cudnn_plan plan;
+    struct cudnn_modifiers modifiers;
     bool causal, bottom_right;
-    float scale, hidden; /* every launch reads these through pointers */
-    int32_t keys, queries;
+    float scale, hidden, before; /* every launch reads these through pointers, and the modifiers' numbers */
+    int32_t keys, queries, after;
 };
+
+static struct cudnn_modifiers modifiers_of(const kg_backend *self, const void *problem)
+{
+    const struct cudnn_variant *variant = self->data;
+    return variant->modifiers ? variant->modifiers(problem) : (struct cudnn_modifiers){ 0 };
+}
 
 int cudnn_sdpa_supports(const kg_backend *self, const kg_device *device, const void *problem, kg_error *ret_error)
 {
@@ -43,37 +50,46 @@ int cudnn_sdpa_supports(const kg_backend *self, const kg_device *device, const v
 
 /* ---- launch ------------------------------------------------------------------------------------------------ */
 
+/* What a call binds. */
+struct bound {
+    int64_t ids[SDPA_TENSORS + 8];
+    const void *data[SDPA_TENSORS + 8];
+    int count;
+};
+
+static void bind(struct bound *bound, bool wanted, int64_t id, const void *data)
+{
+    if (!wanted)
+        return;
+    bound->ids[bound->count] = id;
+    bound->data[bound->count++] = data;
+}
+
 /* Binds the tensors to the plan and runs it. Whatever happens on the device happens on `stream`. */
 static int execute(const struct state *state, const kg_tensor *tensors, const void *workspace, cudaStream_t stream,
                    kg_error *ret_error)
 {
-    int64_t ids[SDPA_TENSORS + 4];
-    const void *data[SDPA_TENSORS + 4];
-    int count = 0;
-    for (int i = 0; i < SDPA_TENSORS; i++) {
-        ids[count] = cudnn_sdpa_id((enum sdpa_tensor)i);
-        data[count++] = tensors[i].data;
-    }
-    ids[count] = CUDNN_SDPA_SCALE;
-    data[count++] = &state->scale;
-    if (state->causal) {
-        ids[count] = CUDNN_SDPA_HIDDEN;
-        data[count++] = &state->hidden;
-    }
-    if (state->bottom_right) {
-        ids[count] = CUDNN_SDPA_KEYS;
-        data[count++] = &state->keys;
-        ids[count] = CUDNN_SDPA_QUERIES;
-        data[count++] = &state->queries;
-    }
-    return cudnn_plan_execute(&state->plan, ids, data, count, workspace, stream, ret_error);
+    const struct cudnn_modifiers *m = &state->modifiers;
+    struct bound bound = { .count = 0 };
+    for (int i = 0; i < SDPA_TENSORS; i++)
+        bind(&bound, true, cudnn_sdpa_id((enum sdpa_tensor)i), tensors[i].data);
+    bind(&bound, true, CUDNN_SDPA_SCALE, &state->scale);
+    bind(&bound, state->causal || m->window, CUDNN_SDPA_HIDDEN, &state->hidden);
+    bind(&bound, state->bottom_right, CUDNN_SDPA_KEYS, &state->keys);
+    bind(&bound, state->bottom_right, CUDNN_SDPA_QUERIES, &state->queries);
+    bind(&bound, m->cap > 0, CUDNN_SDPA_CAP, &m->cap);
+    bind(&bound, m->window, CUDNN_SDPA_BEFORE, &state->before);
+    bind(&bound, m->window && !state->causal, CUDNN_SDPA_AFTER, &state->after);
+    bind(&bound, m->slopes, CUDNN_SDPA_SLOPES, tensors[m->slopes].data);
+    return cudnn_plan_execute(&state->plan, bound.ids, bound.data, bound.count, workspace, stream, ret_error);
 }
 
 int cudnn_sdpa_launch(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error)
 {
     (void)self;
     const struct state *s = state;
-    return execute(s, tensors, s->plan.workspace_bytes > 0 ? tensors[SDPA_WORKSPACE].data : NULL, stream, ret_error);
+    const int place = s->modifiers.workspace ? s->modifiers.workspace : SDPA_WORKSPACE;
+    return execute(s, tensors, s->plan.workspace_bytes > 0 ? tensors[place].data : NULL, stream, ret_error);
 }
 
 size_t cudnn_sdpa_workspace(const kg_backend *self, const void *state)
@@ -85,14 +101,18 @@ size_t cudnn_sdpa_workspace(const kg_backend *self, const void *state)
 
 /* ---- states ------------------------------------------------------------------------------------------------ */
 
-static struct state state_of(const kg_call *call, const struct cudnn_plan *plan)
+static struct state state_of(const kg_backend *self, const kg_call *call, const struct cudnn_plan *plan)
 {
     const struct sdpa *p = call->problem;
+    const struct cudnn_modifiers modifiers = modifiers_of(self, p);
     return (struct state){ .plan = *plan,
+                           .modifiers = modifiers,
                            .causal = p->causal,
                            .bottom_right = p->bottom_right,
                            .scale = (float)sdpa_scale(p),
                            .hidden = -INFINITY,
+                           .before = (float)modifiers.window,
+                           .after = modifiers.window - 1,
                            .keys = (int32_t)sdpa_kv_length(p),
                            .queries = (int32_t)p->S };
 }
@@ -121,9 +141,10 @@ static int timed_launch(const void *context, cudaStream_t stream, kg_error *ret_
 }
 
 /* Leaves the plan as it is; the workspace lives for the measurement only. */
-static int plan_time(const kg_call *call, const struct cudnn_plan *plan, double *ret_time_us, kg_error *ret_error)
+static int plan_time(const kg_backend *self, const kg_call *call, const struct cudnn_plan *plan, double *ret_time_us,
+                     kg_error *ret_error)
 {
-    const struct state state = state_of(call, plan);
+    const struct state state = state_of(self, call, plan);
     struct timed timed = { .state = &state, .tensors = call->tensors };
     if (plan->workspace_bytes > 0) {
         cudaError_t cuda = cudaMalloc(&timed.workspace, (size_t)plan->workspace_bytes);
@@ -140,8 +161,8 @@ static int plan_time(const kg_call *call, const struct cudnn_plan *plan, double 
 }
 
 /* Index of the fastest; plans that cannot be timed are out. */
-static int fastest_find(const kg_call *call, const struct cudnn_plan *plans, int count, int *ret_best,
-                        kg_error *ret_error)
+static int fastest_find(const kg_backend *self, const kg_call *call, const struct cudnn_plan *plans, int count,
+                        int *ret_best, kg_error *ret_error)
 {
     const struct sdpa *p = call->problem;
     double best_us = INFINITY, first_us = NAN;
@@ -149,7 +170,7 @@ static int fastest_find(const kg_call *call, const struct cudnn_plan *plans, int
     for (int i = 0; i < count; i++) {
         double time_us = 0;
         kg_error error = { 0 };
-        int timed = plan_time(call, &plans[i], &time_us, &error);
+        int timed = plan_time(self, call, &plans[i], &time_us, &error);
         if (timed != KG_OK) {
             call->host->log(call->host, "%s: %s left out: %s", p->name, plans[i].pin, error.text);
             if (status == KG_OK)
@@ -187,7 +208,7 @@ static int plan_choose(const kg_backend *self, const kg_call *call, cudnnBackend
         call->host->log(call->host, "%s: only %d of %d proposed configurations are looked at", p->name, count,
                         proposed);
     if (variant->n_plans > 1)
-        status = fastest_find(call, plans, count, &chosen, ret_error);
+        status = fastest_find(self, call, plans, count, &chosen, ret_error);
     for (int i = 0; i < count; i++) {
         if (status == KG_OK && i == chosen)
             *ret_plan = plans[i];
@@ -195,6 +216,12 @@ static int plan_choose(const kg_backend *self, const kg_call *call, cudnnBackend
             cudnn_plan_done(&plans[i]);
     }
     return status;
+}
+
+static cudnnBackendDescriptor_t make_graph(const kg_backend *self, struct cudnn_build *build, const void *problem)
+{
+    const struct cudnn_modifiers modifiers = modifiers_of(self, problem);
+    return cudnn_sdpa_graph(build, problem, &modifiers);
 }
 
 int cudnn_sdpa_prepare(const kg_backend *self, const kg_call *call, void **ret_state, kg_identity *ret_identity,
@@ -205,12 +232,16 @@ int cudnn_sdpa_prepare(const kg_backend *self, const kg_call *call, void **ret_s
     struct state *state = calloc(1, sizeof *state);
     if (!state)
         return kg_fail(ret_error, KG_ENOMEM, "out of memory");
+    const struct cudnn_modifiers m = modifiers_of(self, p);
+    char revision[64];
+    (void)snprintf(revision, sizeof revision, "%s%s%s%s", CUDNN_SDPA_REVISION, m.cap > 0 ? " cap" : "",
+                   m.slopes ? " slopes" : "", m.window ? " window" : "");
     const struct cudnn_wanted wanted = {
-        .revision = CUDNN_SDPA_REVISION,
+        .revision = revision,
         .shape = p,
         .dtype = KG_DTYPE_NAMES[sdpa_tensor_dtype(p)],
         .choice = ((const struct cudnn_variant *)self->data)->name,
-        .graph = cudnn_sdpa_graph,
+        .graph = make_graph,
         .choose = plan_choose,
     };
     int status = cudnn_common_plan(self, call, &wanted, &plan, ret_identity, ret_error);
@@ -218,7 +249,7 @@ int cudnn_sdpa_prepare(const kg_backend *self, const kg_call *call, void **ret_s
         free(state);
         return status;
     }
-    *state = state_of(call, &plan);
+    *state = state_of(self, call, &plan);
     *ret_state = state;
     return KG_OK;
 }

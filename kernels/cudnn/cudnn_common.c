@@ -76,7 +76,7 @@ static int plan_get(const kg_backend *self, const kg_call *call, const struct cu
     struct cudnn_build build;
     cudnn_build_init(&build, call->library);
     cudnn_build_listen(&build);
-    cudnnBackendDescriptor_t graph = wanted->graph(&build, call->problem);
+    cudnnBackendDescriptor_t graph = wanted->graph(self, &build, call->problem);
     int status = cudnn_build_status(&build, ret_error);
     if (status == KG_OK)
         status = pin ? cudnn_plan_pinned(call->library, graph, pin, ret_plan, ret_error)

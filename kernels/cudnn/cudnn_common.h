@@ -16,7 +16,7 @@ struct cudnn_wanted {
     const char *revision; /* of the graph */
     const struct sdpa *shape;
     const char *dtype, *choice;
-    cudnnBackendDescriptor_t (*graph)(struct cudnn_build *build, const void *problem);
+    cudnnBackendDescriptor_t (*graph)(const kg_backend *self, struct cudnn_build *build, const void *problem);
     /* Makes plans of the graph and keeps one. */
     int (*choose)(const kg_backend *self, const kg_call *call, cudnnBackendDescriptor_t graph,
                   struct cudnn_plan *ret_plan, kg_error *ret_error);

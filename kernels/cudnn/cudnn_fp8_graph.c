@@ -53,8 +53,9 @@ static void attention(struct cudnn_graph *graph, const struct sdpa *p)
     cudnn_reduce(graph, CUDNN_REDUCE_TENSOR_AMAX, sum, cudnn_scalar(graph, CUDNN_FP8_O_LARGEST, CUDNN_REAL));
 }
 
-cudnnBackendDescriptor_t cudnn_fp8_graph(struct cudnn_build *build, const void *problem)
+cudnnBackendDescriptor_t cudnn_fp8_graph(const kg_backend *self, struct cudnn_build *build, const void *problem)
 {
+    (void)self;
     struct cudnn_graph graph = { .build = build, .next_id = CUDNN_FP8_FIRST_VIRTUAL };
     attention(&graph, &((const struct sdpa_fp8 *)problem)->attention);
     return cudnn_graph_finish(&graph);

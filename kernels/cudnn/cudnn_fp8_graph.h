@@ -31,6 +31,6 @@ static inline int64_t cudnn_fp8_id(enum sdpa_tensor tensor)
 
 /* `problem` is a struct sdpa_fp8. Returns the finalised operation graph, which belongs to the build; NULL after a
  * failure. */
-cudnnBackendDescriptor_t cudnn_fp8_graph(struct cudnn_build *build, const void *problem);
+cudnnBackendDescriptor_t cudnn_fp8_graph(const kg_backend *self, struct cudnn_build *build, const void *problem);
 
 #endif

@@ -149,29 +149,22 @@ static descriptor index_along(struct cudnn_graph *graph, int64_t axis, descripto
     return y;
 }
 
-/* Each index and `number`, added or subtracted. */
-static descriptor shift_index(struct cudnn_graph *graph, cudnnPointwiseMode_t mode, descriptor index, descriptor number,
-                              struct cudnn_shape shape)
+/* Of each index and `number`, in its type. */
+static descriptor map_index(struct cudnn_graph *graph, cudnnPointwiseMode_t mode, descriptor index, descriptor number,
+                            cudnnDataType_t type, struct cudnn_shape shape)
 {
-    descriptor y = cudnn_scratch(graph, CUDNN_DATA_INT32, shape);
-    cudnn_pointwise(
-        graph, (struct cudnn_pointwise){ .mode = mode, .compute = CUDNN_DATA_INT32, .x = index, .b = number, .y = y });
+    descriptor y = cudnn_scratch(graph, type, shape);
+    cudnn_pointwise(graph, (struct cudnn_pointwise){ .mode = mode, .compute = type, .x = index, .b = number, .y = y });
     return y;
 }
 
-descriptor cudnn_mask_causal(struct cudnn_graph *graph, descriptor score, struct cudnn_shape shape, descriptor hidden,
-                             struct cudnn_lengths lengths)
+/* Scores whose indices do not compare as `mode` says become `hidden`. */
+static descriptor hide(struct cudnn_graph *graph, descriptor score, struct cudnn_shape shape, descriptor hidden,
+                       cudnnPointwiseMode_t mode, descriptor one, descriptor other)
 {
-    descriptor query = index_along(graph, 2, score, shape);
-    if (lengths.keys) {
-        query = shift_index(graph, CUDNN_POINTWISE_ADD, query, lengths.keys, shape);
-        query = shift_index(graph, CUDNN_POINTWISE_SUB, query, lengths.queries, shape);
-    }
-    descriptor key = index_along(graph, 3, score, shape);
     descriptor seen = cudnn_scratch(graph, CUDNN_DATA_BOOLEAN, shape);
-    cudnn_pointwise(
-        graph, (struct cudnn_pointwise){
-                   .mode = CUDNN_POINTWISE_CMP_GE, .compute = CUDNN_DATA_BOOLEAN, .x = query, .b = key, .y = seen });
+    cudnn_pointwise(graph, (struct cudnn_pointwise){
+                               .mode = mode, .compute = CUDNN_DATA_BOOLEAN, .x = one, .b = other, .y = seen });
     descriptor masked = cudnn_scratch(graph, CUDNN_DATA_FLOAT, shape);
     cudnn_pointwise(graph, (struct cudnn_pointwise){ .mode = CUDNN_POINTWISE_BINARY_SELECT,
                                                      .compute = CUDNN_DATA_FLOAT,
@@ -180,6 +173,46 @@ descriptor cudnn_mask_causal(struct cudnn_graph *graph, descriptor score, struct
                                                      .t = seen,
                                                      .y = masked });
     return masked;
+}
+
+descriptor cudnn_mask_causal(struct cudnn_graph *graph, descriptor score, struct cudnn_shape shape, descriptor hidden,
+                             struct cudnn_lengths lengths)
+{
+    descriptor query = index_along(graph, 2, score, shape);
+    if (lengths.keys) {
+        query = map_index(graph, CUDNN_POINTWISE_ADD, query, lengths.keys, CUDNN_DATA_INT32, shape);
+        query = map_index(graph, CUDNN_POINTWISE_SUB, query, lengths.queries, CUDNN_DATA_INT32, shape);
+    }
+    return hide(graph, score, shape, hidden, CUDNN_POINTWISE_CMP_GE, query, index_along(graph, 3, score, shape));
+}
+
+descriptor cudnn_mask_band(struct cudnn_graph *graph, descriptor score, struct cudnn_shape shape, descriptor hidden,
+                           descriptor before, descriptor after)
+{
+    if (after) {
+        descriptor query = index_along(graph, 2, score, shape);
+        query = map_index(graph, CUDNN_POINTWISE_ADD, query, after, CUDNN_DATA_INT32, shape);
+        score = hide(graph, score, shape, hidden, CUDNN_POINTWISE_CMP_GE, query, index_along(graph, 3, score, shape));
+    }
+    descriptor query = index_along(graph, 2, score, shape), key = index_along(graph, 3, score, shape);
+    key = map_index(graph, CUDNN_POINTWISE_ADD, key, before, CUDNN_DATA_FLOAT, shape);
+    return hide(graph, score, shape, hidden, CUDNN_POINTWISE_CMP_GT, key, query);
+}
+
+descriptor cudnn_cap(struct cudnn_graph *graph, descriptor score, struct cudnn_shape shape, descriptor cap)
+{
+    score = cudnn_map(graph, CUDNN_POINTWISE_DIV, score, cap, shape);
+    score = cudnn_map(graph, CUDNN_POINTWISE_TANH_FWD, score, NULL, shape);
+    return cudnn_map(graph, CUDNN_POINTWISE_MUL, score, cap, shape);
+}
+
+descriptor cudnn_penalty(struct cudnn_graph *graph, descriptor score, struct cudnn_shape shape, descriptor slopes)
+{
+    descriptor query = index_along(graph, 2, score, shape), key = index_along(graph, 3, score, shape);
+    descriptor distance = map_index(graph, CUDNN_POINTWISE_SUB, key, query, CUDNN_DATA_INT32, shape);
+    distance = cudnn_map(graph, CUDNN_POINTWISE_ABS, distance, NULL, shape);
+    distance = cudnn_map(graph, CUDNN_POINTWISE_MUL, distance, slopes, shape);
+    return cudnn_map(graph, CUDNN_POINTWISE_SUB, score, distance, shape);
 }
 
 /* [B, H, S, Skv] becomes [B, H, S, 1]. */

@@ -60,16 +60,29 @@ cudnnBackendDescriptor_t cudnn_map(struct cudnn_graph *graph, cudnnPointwiseMode
 void cudnn_reduce(struct cudnn_graph *graph, cudnnReduceTensorOp_t operator, cudnnBackendDescriptor_t x,
                   cudnnBackendDescriptor_t y);
 
+/* cap tanh(score / cap), `cap` a scalar. These all return the next score tensor. */
+cudnnBackendDescriptor_t cudnn_cap(struct cudnn_graph *graph, cudnnBackendDescriptor_t score, struct cudnn_shape shape,
+                                   cudnnBackendDescriptor_t cap);
+
+/* score - slope |i - j|, `slopes` FP32 [1, H, 1, 1]. */
+cudnnBackendDescriptor_t cudnn_penalty(struct cudnn_graph *graph, cudnnBackendDescriptor_t score,
+                                       struct cudnn_shape shape, cudnnBackendDescriptor_t slopes);
+
 /* By-value INT32 numbers; both NULL: not given. */
 struct cudnn_lengths {
     cudnnBackendDescriptor_t keys, queries;
 };
 
 /* Query i sees keys j <= i, or given the lengths j <= i + keys - queries; the other scores become `hidden`, a scalar.
- * Returns the next score tensor. */
+ */
 cudnnBackendDescriptor_t cudnn_mask_causal(struct cudnn_graph *graph, cudnnBackendDescriptor_t score,
                                            struct cudnn_shape shape, cudnnBackendDescriptor_t hidden,
                                            struct cudnn_lengths lengths);
+
+/* Query i sees keys j <= i + after, a by-value INT32; NULL: all of them; and those i < j + before, a by-value FP32. */
+cudnnBackendDescriptor_t cudnn_mask_band(struct cudnn_graph *graph, cudnnBackendDescriptor_t score,
+                                         struct cudnn_shape shape, cudnnBackendDescriptor_t hidden,
+                                         cudnnBackendDescriptor_t before, cudnnBackendDescriptor_t after);
 
 /* Over the keys of scores [B, H, S, Skv]. Returns probabilities, rounded to `type`. */
 cudnnBackendDescriptor_t cudnn_softmax(struct cudnn_graph *graph, cudnnBackendDescriptor_t score,
