@@ -31,7 +31,7 @@ static int launch_all(struct kg_cuda_context *cuda, const kg_window *window, cud
 {
     int rc = KG_OK;
     for (int call = 0; rc == KG_OK && call < window->calls; call++)
-        rc = window->launch(window->argument, call, stream, ret_error);
+        rc = window->launch(window->argument, window->first + call, stream, ret_error);
     if (rc == KG_OK && window->spin_us >= 0)
         rc = spin(cuda, window->spin_us, ret_error);
     return rc;
@@ -101,19 +101,46 @@ static int capture_elsewhere(struct kg_cuda_context *cuda, const kg_window *wind
     return kg_fail(ret_error, KG_EDEVICE, "launched on another stream than it was prepared with, it used that one");
 }
 
-int kg_cuda_inspect(kg_context *context, kg_launch_fn *launch, void *argument, struct kg_launch_info *ret_info,
-                    kg_error *ret_error)
+/* What a launch leaves unset in its arguments is what was on the stack: other bytes each time, by this. */
+static __attribute__((noinline)) void soil_stack(int byte)
 {
-    const kg_window once = { .launch = launch, .argument = argument, .calls = 1, .spin_us = -1 };
+    volatile unsigned char below[1 << 16];
+    for (size_t i = 0; i < sizeof below; i++)
+        below[i] = (unsigned char)byte;
+}
+
+static int read_launch(struct kg_cuda_context *cuda, const kg_window *once, struct kg_launch_info *ret_info,
+                       struct kg_arguments arguments[KG_MAX_KERNELS], kg_error *ret_error)
+{
     cudaGraph_t graph;
-    int rc = capture_elsewhere(kg_cuda(context), &once, &graph, ret_error);
+    struct kg_launch_info info = { 0 };
+    soil_stack(0x5a + once->first);
+    int rc = capture_elsewhere(cuda, once, &graph, ret_error);
     if (rc < 0)
         return rc;
-    struct kg_launch_info info = { 0 };
-    rc = kg_cuda_graph_walk(graph, &info, ret_error);
+    rc = kg_cuda_graph_walk(graph, &info, arguments, ret_error);
     (void)cudaGraphDestroy(graph);
     if (rc == KG_OK)
         *ret_info = info;
+    return rc;
+}
+
+int kg_cuda_inspect(kg_context *context, kg_launch_fn *launch, void *argument, struct kg_launch_info *ret_info,
+                    kg_error *ret_error)
+{
+    struct kg_arguments arguments[2][KG_MAX_KERNELS] = { 0 };
+    struct kg_launch_info info[2] = { 0 };
+    int rc = KG_OK;
+    for (int first = 0; first < 2 && rc == KG_OK; first++) {
+        const kg_window once = { .launch = launch, .argument = argument, .first = first, .calls = 1, .spin_us = -1 };
+        rc = read_launch(kg_cuda(context), &once, &info[first], arguments[first], ret_error);
+    }
+    for (int i = 0; i < info[0].n_launched && rc == KG_OK; i++)
+        info[0].launched[i].arguments = kg_cuda_arguments_hash(&arguments[0][i], &arguments[1][i]);
+    for (int i = 0; i < 2 * KG_MAX_KERNELS; i++)
+        free(arguments[i / KG_MAX_KERNELS][i % KG_MAX_KERNELS].words);
+    if (rc == KG_OK)
+        *ret_info = info[0];
     return rc;
 }
 

@@ -58,13 +58,20 @@ void kg_launch_format(const struct kg_launch_info *info, char *ret_text, size_t 
             add_extent("cluster", kernel->cluster, text, sizeof text);
         if (kernel->shared_bytes)
             kg_text_add(text, sizeof text, " shared %d", kernel->shared_bytes);
+        if (kernel->arguments > 0)
+            kg_text_add(text, sizeof text, " " KG_LAUNCH_ARGUMENTS "%08x", (unsigned)kernel->arguments);
         kg_text_join(ret_text, size, "; ", "%s", text + 1);
     }
     add_nodes(info->kernels - info->n_launched, "more kernel", ret_text, size);
     add_nodes(info->memory_nodes, "memory node", ret_text, size);
     add_nodes(info->other_nodes, "other node", ret_text, size);
+    add_nodes(info->early_starts, "early start", ret_text, size);
     if (!*ret_text)
         (void)snprintf(ret_text, size, "host");
+    if (info->given)
+        kg_text_join(ret_text, size, "; ", KG_LAUNCH_GIVEN "%08x", (unsigned)info->given);
+    if (info->staged)
+        kg_text_join(ret_text, size, "; ", KG_LAUNCH_STAGED "%08x", (unsigned)info->staged);
 }
 
 int kg_device_probe(enum kg_device_kind kind, kg_device *ret_devices, int max, int *ret_count, kg_error *ret_error)

@@ -1,7 +1,7 @@
 /* device.h -- an open device in a worker: memory, inputs, comparison, timed windows. Two implementations,
  * device_cpu.c and device_cuda.c; the rest of the runner sees only this table. Never called in the parent.
- * Every function but launches, windows, copies, compete, spoil and paint has done its work when it returns; those are done
- * before whatever is asked for next. */
+ * Every function but launches, windows, copies, compete, spoil and paint has done its work when it returns; those are
+ * done before whatever is asked for next. */
 #ifndef KG_DEVICE_H
 #define KG_DEVICE_H
 
@@ -47,17 +47,23 @@ struct kg_launched {
     int grid[3], block[3]; /* blocks, threads */
     int cluster[3];        /* blocks; 0: none was asked for at the launch */
     int shared_bytes;      /* dynamic */
+    int arguments; /* hash of argument words, no addresses, and of attributes; 0: not known; -1: not always the same */
 };
 
 /* What one launch puts on the device, read off a captured graph. */
 struct kg_launch_info {
     int kernels, memory_nodes, other_nodes;
+    int early_starts;  /* edges by which a kernel may begin before the one that it follows has ended */
+    int given, staged; /* digests, of given inputs and of what was staged for the suite's first seed; 0: not known */
     int n_launched;
     struct kg_launched launched[KG_MAX_KERNELS]; /* the first of the kernels, in launch order */
 };
 
-/* "grid 64x8 block 256 shared 49152; grid 512 block 128; 1 memory node": a part a kernel, without names. "host" where
- * nothing is on a device. */
+/* "grid 64x8 block 256 shared 49152 arguments 5f3a9c01; grid 512 block 128; 1 memory node; staged 0d1e2f30": a part a
+ * kernel, without names. "host" where nothing is on a device. */
+#define KG_LAUNCH_ARGUMENTS "arguments "
+#define KG_LAUNCH_GIVEN "given "
+#define KG_LAUNCH_STAGED "staged "
 void kg_launch_format(const struct kg_launch_info *info, char *ret_text, size_t size);
 
 /* Enqueues (computes) call number `index` of a window. */
@@ -107,8 +113,8 @@ struct kg_device_ops {
     int (*compete)(kg_context *context, void *data, double us, uint64_t draw, kg_error *ret_error);
     int (*compete_end)(kg_context *context, kg_error *ret_error);
 
-    /* What the launch that follows finds where it has written nothing: NaN in a GPU's shared memory; on the CPU NaN below
-     * the caller's stack and, until spoil_end, huge numbers in what is allocated. */
+    /* What the launch that follows finds where it has written nothing: NaN in a GPU's shared memory; on the CPU NaN
+     * below the caller's stack and, until spoil_end, huge numbers in what is allocated. */
     int (*spoil)(kg_context *context, kg_error *ret_error);
     void (*spoil_end)(kg_context *context);
 
@@ -132,8 +138,9 @@ struct kg_device_ops {
     void *(*stream)(kg_context *context); /* cudaStream_t; NULL on the CPU */
     int (*synchronize)(kg_context *context, kg_error *ret_error);
 
-    /* Captures one launch on another stream than the context's and walks the graph, child graphs too. Nothing runs.
-     * KG_EDEVICE: it put something on the context's all the same. On the CPU: all zero. */
+    /* Captures launches 0 and 1 on another stream than the context's and walks the graph, child graphs too. Nothing
+     * runs. Argument words that differ between the two, or are addresses, do not count. KG_EDEVICE: it put something on
+     * the context's all the same. On the CPU: all zero. */
     int (*inspect)(kg_context *context, kg_launch_fn *launch, void *argument, struct kg_launch_info *ret_info,
                    kg_error *ret_error);
 

@@ -39,8 +39,19 @@ int kg_cuda_check(cudaError_t status, const char *what, kg_error *ret_error);
 
 int kg_cuda_nvml_init(int index, struct kg_nvml *ret_nvml, kg_error *ret_error);
 
-/* Walks `graph` in an order that its edges admit and adds to *info. */
-int kg_cuda_graph_walk(cudaGraph_t graph, struct kg_launch_info *info, kg_error *ret_error);
+/* A kernel's parameters as it finds them, then its attributes, in words; bytes that nothing is in are 0. */
+struct kg_arguments {
+    uint64_t *words;
+    size_t count;
+};
+
+/* Walks `graph` in an order that its edges admit and adds to *info and, of the kernels in it, to `arguments`, which are
+ * the caller's to free, after a failure too. */
+int kg_cuda_graph_walk(cudaGraph_t graph, struct kg_launch_info *info, struct kg_arguments arguments[KG_MAX_KERNELS],
+                       kg_error *ret_error);
+
+/* Of the words that are equal in both and no address that CUDA knows; 0 where there are none, or not equally many. */
+int kg_cuda_arguments_hash(const struct kg_arguments *one, const struct kg_arguments *other);
 
 int kg_cuda_inspect(kg_context *context, kg_launch_fn *launch, void *argument, struct kg_launch_info *ret_info,
                     kg_error *ret_error);

@@ -9,6 +9,7 @@
 struct kg_window {
     kg_launch_fn *launch;
     void *argument;
+    int first; /* index of its first call */
     int calls;
     double spin_us; /* at its end; negative: none */
     void *replay;   /* cudaGraphExec_t; NULL: launched call by call */

@@ -82,6 +82,9 @@ static const struct kg_member ready_members[] = {
     { "kernels", INT(struct kg_result, launch.kernels) },
     { "memory_nodes", INT(struct kg_result, launch.memory_nodes) },
     { "other_nodes", INT(struct kg_result, launch.other_nodes) },
+    { "early_starts", INT(struct kg_result, launch.early_starts) },
+    { "given", INT(struct kg_result, launch.given) },
+    { "staged", INT(struct kg_result, launch.staged) },
 };
 static const struct kg_record ready_record = KG_RECORD(ready_members);
 
@@ -98,6 +101,7 @@ static const struct kg_member launched_members[] = {
     { "cluster_y", LAUNCHED(cluster[1]) },
     { "cluster_z", LAUNCHED(cluster[2]) },
     { "shared_bytes", LAUNCHED(shared_bytes) },
+    { "arguments", LAUNCHED(arguments) },
 };
 static const struct kg_record launched_record = KG_RECORD(launched_members);
 
@@ -345,15 +349,28 @@ static void apply_compiled(const cJSON *item, struct kg_result *result)
     result->n_compiled += at == result->n_compiled;
 }
 
+/* Arguments that another process had otherwise are addresses or what nobody set: they stay unknown. */
+static void settle_arguments(const struct kg_launch_info *before, struct kg_launch_info *launch)
+{
+    for (int i = 0; i < launch->n_launched && i < before->n_launched; i++) {
+        const int was = before->launched[i].arguments;
+        int *is = &launch->launched[i].arguments;
+        if (was && *is && was != *is)
+            *is = -1;
+    }
+}
+
 static void apply_ready(const cJSON *root, struct kg_result *result)
 {
     struct kg_launch_info *launch = &result->launch;
+    const struct kg_launch_info before = *launch;
     const cJSON *item;
     *launch = (struct kg_launch_info){ 0 };
     kg_record_take(&ready_record, root, result);
     cJSON_ArrayForEach(item,
                        cJSON_GetObjectItemCaseSensitive(root, "launched")) if (launch->n_launched < KG_MAX_KERNELS)
         kg_record_take(&launched_record, item, &launch->launched[launch->n_launched++]);
+    settle_arguments(&before, launch);
     cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(root, "compiled")) apply_compiled(item, result);
 }
 

@@ -465,6 +465,41 @@ static int launch_forked(void *argument, int index, void *stream, kg_error *ret_
     return status == cudaSuccess ? KG_OK : kg_fail(ret_error, KG_EDEVICE, "%s", cudaGetErrorString(status));
 }
 
+struct painting {
+    void *to[2]; /* by turns */
+    size_t bytes[2];
+    uint32_t pattern;
+};
+
+static int launch_painting(void *argument, int index, void *stream, kg_error *ret_error)
+{
+    const struct painting *p = argument;
+    const cudaError_t status = kg_kernel_paint(p->to[index % 2], p->bytes[index % 2], p->pattern, stream);
+    return status == cudaSuccess ? KG_OK : kg_fail(ret_error, KG_EDEVICE, "%s", cudaGetErrorString(status));
+}
+
+static int arguments_of(void *to, void *other, size_t bytes, size_t other_bytes, uint32_t pattern)
+{
+    struct kg_launch_info info;
+    struct painting painting = { { to, other }, { bytes, other_bytes }, pattern };
+    need(gpu->ops->inspect(gpu, launch_painting, &painting, &info, &error), "inspect");
+    CHECK(info.n_launched == 1 && info.launched[0].arguments > 0);
+    return info.launched[0].arguments;
+}
+
+/* Addresses do not count, whether they differ between the launches or not; nor does what differs. */
+static void arguments_are_hashed(void)
+{
+    char *one = allocate(gpu, 4096), *other = allocate(gpu, 4096);
+    const int is = arguments_of(one, other, 512, 512, 7);
+    CHECK(arguments_of(one, other, 512, 512, 7) == is);
+    CHECK(arguments_of(one + 256, other, 512, 512, 7) == is);
+    CHECK(arguments_of(one, one, 512, 512, 7) == is);
+    CHECK(arguments_of(one, other, 512, 512, 8) != is);
+    CHECK(arguments_of(one, other, 1024, 1024, 7) != is);
+    CHECK(arguments_of(one, other, 512, 1024, 7) == arguments_of(one, other, 1024, 256, 7));
+}
+
 static void launches_are_read_off(void)
 {
     struct kg_launch_info info;
@@ -575,6 +610,7 @@ int main(void)
     need(cudaEventCreate(&joined) == cudaSuccess ? KG_OK : KG_EDEVICE, "event");
 
     launches_are_read_off(); /* first: its kernels are then loaded inside a capture */
+    arguments_are_hashed();
     faulty_launches_are_refused();
     fill_has_the_same_bits();
     bytes_are_counted_and_digested_alike();

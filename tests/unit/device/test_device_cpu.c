@@ -785,17 +785,30 @@ static void architectures_have_these_names(void **state)
 
 static void launches_as_text(void **state)
 {
-    static const struct kg_launched kernel = { "k", { 64, 8, 1 }, { 256, 1, 1 }, { 0 }, 49152 },
-                                    small = { "k", { 512, 1, 3 }, { 128, 1, 1 }, { 2, 1, 1 }, 0 };
+    static const struct kg_launched kernel = { "k", { 64, 8, 1 }, { 256, 1, 1 }, { 0 }, 49152, 0 },
+                                    small = { "k", { 512, 1, 3 }, { 128, 1, 1 }, { 2, 1, 1 }, 0, 0 };
     char text[1024];
     (void)state;
     struct kg_launch_info info = { .n_launched = 0 };
     kg_launch_format(&info, text, sizeof text);
     assert_string_equal(text, "host");
-    info = (struct kg_launch_info){ 3, 1, 2, 2, { kernel, small } };
+    info.staged = 0x1234567;
+    kg_launch_format(&info, text, sizeof text);
+    assert_string_equal(text, "host; staged 01234567");
+    info = (struct kg_launch_info){
+        .kernels = 3, .memory_nodes = 1, .other_nodes = 2, .n_launched = 2, .launched = { kernel, small }
+    };
     kg_launch_format(&info, text, sizeof text);
     assert_string_equal(text, "grid 64x8 block 256 shared 49152; grid 512x1x3 block 128 cluster 2; 1 more kernel; "
                               "1 memory node; 2 other nodes");
+    info = (struct kg_launch_info){
+        .kernels = 2, .early_starts = 1, .given = 0xff, .n_launched = 2, .launched = { kernel, small }
+    };
+    info.launched[0].arguments = 0x5f3a9c01;
+    info.launched[1].arguments = -1;
+    kg_launch_format(&info, text, sizeof text);
+    assert_string_equal(text, "grid 64x8 block 256 shared 49152 arguments 5f3a9c01; "
+                              "grid 512x1x3 block 128 cluster 2; 1 early start; given 000000ff");
     info = (struct kg_launch_info){ .kernels = KG_MAX_KERNELS + 2, .n_launched = KG_MAX_KERNELS };
     for (int i = 0; i < KG_MAX_KERNELS; i++)
         info.launched[i] = small;

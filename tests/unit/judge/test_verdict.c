@@ -552,6 +552,41 @@ static void unchanged_is_green_where_undecided(void **state)
     free(kit);
 }
 
+/* Arguments, given inputs and what was staged are of a launch where golden and run both know them. */
+static void other_arguments_are_a_change(void **state)
+{
+    static const struct {
+        const char *golden;
+        bool unchanged;
+    } rows[] = {
+        { "grid 7 block 32 arguments 00000005; grid 9 block 32; given 00000006; staged 00000007", true },
+        { "grid 7 block 32; grid 9 block 32", true },
+        { "grid 7 block 32; grid 9 block 32 arguments 00000001; staged 00000007", true },
+        { "grid 7 block 32 arguments 00000004; grid 9 block 32; given 00000006; staged 00000007", false },
+        { "grid 7 block 32 arguments 00000005; grid 9 block 32; given 00000001; staged 00000007", false },
+        { "grid 7 block 32 arguments 00000005; grid 9 block 32; given 00000006; staged 00000001", false },
+        { "grid 7 block 32 arguments 00000005; grid 9 block 32; 1 early start; given 00000006", false },
+        { "grid 7 block 32 arguments 00000005; given 00000006; staged 00000007", false },
+        { "grid 7 block 32 arguments 00000005; grid 9 block 3; given 00000006; staged 00000007", false },
+    };
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    kit->result.launch = (struct kg_launch_info){ .kernels = 2,
+                                                  .given = 6,
+                                                  .staged = 7,
+                                                  .n_launched = 2,
+                                                  .launched = { { "k", { 7, 1, 1 }, { 32, 1, 1 }, { 0 }, 0, 5 },
+                                                                { "k", { 9, 1, 1 }, { 32, 1, 1 }, { 0 }, 0, 0 } } };
+    set_noisy(kit, 6, 24.4, 26);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        (void)strcpy(kit->golden.launch, rows[i].golden);
+        verdict_is(kit, rows[i].unchanged ? KG_PASS : KG_UNSURE, !rows[i].unchanged);
+        assert_true(kit->result.judgement.unchanged == rows[i].unchanged);
+    }
+    assert_non_null(strstr(kit->result.reason, "staged 00000007 → grid 7 block 32 arguments 00000005; "));
+    free(kit);
+}
+
 /* Ratios of one code differ from card to card. */
 static void unchanged_is_green_within_what_cards_differ_by(void **state)
 {
@@ -1446,6 +1481,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(golden_of_other_work_judges_nothing),
     cmocka_unit_test(more_spills_fail),
     cmocka_unit_test(knobs_are_a_note),
+    cmocka_unit_test(other_arguments_are_a_change),
     cmocka_unit_test(unchanged_is_green_where_undecided),
     cmocka_unit_test(unchanged_is_green_within_what_cards_differ_by),
     cmocka_unit_test(changes_have_names),

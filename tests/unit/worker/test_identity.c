@@ -308,6 +308,30 @@ static void identity_of_kernels(void **state)
     assert_string_equal(text, "cuDNN 9 engine 8; _Z3ownv:90; of_a_library; knobs tile=16");
 }
 
+/* Of its own kernels, where two sets tell addresses from numbers. */
+static void arguments_of_own_kernels(void **state)
+{
+    static const kg_kernel kernels[] = { { .name = "own", .arch = "sm_90a", .code_hash = "90" } };
+    static const kg_backend plain = { .name = "plain" };
+    const struct kg_module root = { .kernels = kernels, .n_kernels = 1 };
+    const struct kg_loaded module = { .root = &root, .path = "absent" };
+    kg_context context = { .ops = &ops, .device = { .kind = KG_CUDA, .cc_major = 9 } };
+    struct kg_prepared prepared = { .backend = &plain, .n_ring = 2 };
+    struct kg_launch_info info;
+    char text[200];
+    (void)state;
+    launched = (struct kg_launch_info){ .kernels = 2,
+                                        .n_launched = 2,
+                                        .launched = { { .name = "own", .arguments = 5 },
+                                                      { .name = "of_a_library", .arguments = 6 } } };
+    assert_int_equal(kg_identity_of(&context, &module, &prepared, &info, text, sizeof text, NULL), KG_OK);
+    assert_int_equal(info.launched[0].arguments, 5);
+    assert_int_equal(info.launched[1].arguments, 0);
+    prepared.n_ring = 1;
+    assert_int_equal(kg_identity_of(&context, &module, &prepared, &info, text, sizeof text, NULL), KG_OK);
+    assert_int_equal(info.launched[0].arguments, 0);
+}
+
 /* Named as one of the module's, too; and one that helps it, which this launch does not have. */
 static void identity_of_compiled_kernels(void **state)
 {
@@ -374,6 +398,7 @@ int main(void)
         cmocka_unit_test(wild_headers_are_refused),
         cmocka_unit_test(own_code),
         cmocka_unit_test(identity_of_kernels),
+        cmocka_unit_test(arguments_of_own_kernels),
         cmocka_unit_test(identity_of_compiled_kernels),
         cmocka_unit_test(identity_on_a_cpu),
     };

@@ -233,12 +233,36 @@ static void notes(void **state)
 /* More than are told of one by one. */
 static struct kg_launch_info many_kernels(void)
 {
-    struct kg_launch_info info = { .kernels = 18, .memory_nodes = 2, .other_nodes = 1, .n_launched = KG_MAX_KERNELS };
+    struct kg_launch_info info = { .kernels = 18,
+                                   .memory_nodes = 2,
+                                   .other_nodes = 1,
+                                   .early_starts = 3,
+                                   .given = 4,
+                                   .staged = 5,
+                                   .n_launched = KG_MAX_KERNELS };
     for (int i = 0; i < KG_MAX_KERNELS; i++) {
-        info.launched[i] = (struct kg_launched){ "", { i, 2, 3 }, { 128, 5, 6 }, { 7, 8, 9 }, 100000 + i };
+        info.launched[i] = (struct kg_launched){ "", { i, 2, 3 }, { 128, 5, 6 }, { 7, 8, 9 }, 100000 + i, 1000 + i };
         snprintf(info.launched[i].name, sizeof info.launched[i].name, "_Z%dkernelPf", i);
     }
     return info;
+}
+
+/* From process to process. */
+static void arguments_that_come_and_go_stay_unknown(void **state)
+{
+    static const int told[] = { 7, 7, 8, 7 }, known[] = { 7, 7, -1, -1 };
+    (void)state;
+    struct kg_result *sent = calloc(1, sizeof *sent);
+    sent->launch.kernels = sent->launch.n_launched = 2;
+    for (int i = 0; i < 4; i++) {
+        sent->launch.launched[0].arguments = told[i];
+        sent->launch.launched[1].arguments = 9;
+        kg_wire_ready(pipe_file, 1, sent);
+        const struct kg_result *r = heard(KG_MESSAGE_READY);
+        assert_int_equal(r->launch.launched[0].arguments, known[i]);
+        assert_int_equal(r->launch.launched[1].arguments, 9);
+    }
+    free(sent);
 }
 
 static void ready(void **state)
@@ -763,6 +787,7 @@ int main(void)
         TEST(no_devices),
         TEST(phases),
         TEST(notes),
+        TEST(arguments_that_come_and_go_stay_unknown),
         TEST(ready),
         TEST(compiled),
         TEST(strength),
