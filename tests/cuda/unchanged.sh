@@ -16,7 +16,7 @@ shift 3
 need_gpu
 
 uuid=$(sed -n 's/^device: cuda:0.*\(GPU-[0-9a-f-]*\).*/\1/p' "$work/doctor")
-cp -r "$bundle/expectations" "$work/goldens"
+cp -r "$bundle/share/kgate/expectations" "$work/goldens"
 rm -f "$work"/goldens/*."$uuid".json
 echo "card $uuid, whose blocks are in $(grep -l "$uuid" "$work"/goldens/*.json | wc -l) other files"
 
