@@ -118,6 +118,7 @@ __attribute__((constructor)) static void copy_suites(void)
         copies[i].shapes = own[i]->cpu_shapes; /* for nobody, but regimes name their rows */
         copies[i].backends = (kg_backends)KG_LIST(backends);
         copies[i].anchor = copies[i].cpu_anchor = NULL;
+        copies[i].anchor_case = NULL;
         copies[i].contest = (kg_contest){ NULL, NULL };
         copies[i].xfails = (kg_xfails){ NULL, 0 };
         copies[i].time.off = true;
