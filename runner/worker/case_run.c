@@ -238,8 +238,11 @@ static int call_before(struct kg_worker *w, const struct kg_job_case *one, struc
     if (!one->of.regime || !is_first_check(w, one))
         return KG_OK;
     const bool in_stripes = (strlen(one->of.regime->name) + one->of.seed) % 2 == 0;
-    int status = in_stripes ? KG_OK : draw_other(w, one, ret_error);
-    return status ? status : kg_renewed_before(prepared, &w->fixture, in_stripes ? NULL : &w->other, ret_error);
+    int status = in_stripes ? KG_OK : kg_note_refusal(w, KG_REFUSED_BY_FIXTURE, draw_other(w, one, ret_error));
+    if (!status)
+        status = kg_note_refusal(w, KG_REFUSED_BY_BUILD,
+                                 kg_renewed_before(prepared, &w->fixture, in_stripes ? NULL : &w->other, ret_error));
+    return status;
 }
 
 /* What is not timed is called no second time otherwise. Of a right output on normal inputs, once a run. */
@@ -397,11 +400,18 @@ static void judge_gates(struct kg_worker *w, const struct kg_job_case *one)
     leave_lost_context(w, one, status);
 }
 
+/* What was written where it should not be, or exchanged and not put back, must not be blamed on the next. */
+static void forget_inputs(struct kg_worker *w)
+{
+    kg_fixture_done(&w->fixture);
+    kg_fixture_done(&w->other);
+}
+
 static void judge_kernel(struct kg_worker *w, const struct kg_job_case *one)
 {
     struct kg_arms arms = { 0 };
     kg_error error = { 0 };
-    bool right = false;
+    bool right = false, called = false;
     uint64_t digest = 0;
     enum kg_message_type type;
     w->ready = (struct kg_result){ .of = one->of };
@@ -413,8 +423,10 @@ static void judge_kernel(struct kg_worker *w, const struct kg_job_case *one)
         tell_ready(w, &arms);
         status = kg_launch_both(w, &arms, &error);
     }
-    if (!status)
+    if (!status) {
+        called = true;
         status = check_all(w, one, &arms.prepared[KG_ARM_CASE], &right, &digest, &error);
+    }
     if (!status && right && !one->time) {
         status = kg_check_baseline(w, &arms, &error);
         if (!status)
@@ -432,10 +444,8 @@ static void judge_kernel(struct kg_worker *w, const struct kg_job_case *one)
     release(w, &arms);
     if (kg_tell_death(w, one))
         leave_lost_context(w, one, status);
-    if (status == KG_EDEVICE) { /* what it wrote where it should not must not be blamed on the next */
-        kg_fixture_done(&w->fixture);
-        kg_fixture_done(&w->other);
-    }
+    if (status == KG_EDEVICE || (status && called))
+        forget_inputs(w);
 }
 
 void kg_run_case(struct kg_worker *w, const struct kg_job_case *one)

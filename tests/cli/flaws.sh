@@ -86,6 +86,12 @@ expect 'state: status' "$status" 1
 caught state/plain/s0/dirty_heap FAIL 'max_abs'
 caught state/plain/s0/dirty_stack FAIL 'elements not finite'
 expect 'state: an honest one' "$(verdict state/plain/s0/good) $(verdict state/plain/s0-outliers/good)" 'PASS PASS'
+# What declines a call that came before leaves the inputs to the next as they were.
+for case in s0 s0-outliers s1-outliers; do
+    gate run --module "$broken" --seed 0,1 "state/plain/$case/declines" "state/plain/$case/good" --format json
+    caught "state/plain/$case/declines" SKIP 'declines every call'
+    expect "state: after it was declined" "$(verdict "state/plain/$case/good")" PASS
+done
 # By themselves: a case before them is a call before them.
 while read -r case why; do
     gate run --module "$broken" --seed 0,1 "state/plain/$case" --format json

@@ -41,6 +41,8 @@ static int misbehave(enum flaw flaw, const kg_tensor *tensors, kg_error *ret_err
             pause();
     case FLAW_EXIT:
         exit(0);
+    case FLAW_DECLINES:
+        return kg_fail(ret_error, KG_EUNSUPPORTED, "declines every call");
     case FLAW_ERROR:
         return kg_fail(ret_error, KG_EDEVICE, "the launch was refused");
     default:
@@ -296,6 +298,7 @@ BACKEND(dirty_heap, FLAW_DIRTY_HEAP);
 BACKEND(dirty_stack, FLAW_DIRTY_STACK);
 BACKEND(error, FLAW_ERROR);
 BACKEND(refuses, FLAW_REFUSES);
+BACKEND(declines, FLAW_DECLINES);
 static const kg_backend knobbed = { .name = "knobbed",
                                     .device = KG_CPU,
                                     .knobs = KG_LIST(speed_fields),
@@ -361,7 +364,8 @@ static const kg_suite late = { .name = "late",
                                .backends = KG_LIST(late_backends),
                                .gates = GATES };
 
-static const kg_backend *const state_backends[] = { &good, &clips, &keeps, &goes_on, &dirty_heap, &dirty_stack };
+static const kg_backend *const state_backends[] = { &declines, &good,       &clips,      &keeps,
+                                                    &goes_on,  &dirty_heap, &dirty_stack };
 static const kg_suite_regime outliers[] = { { "outliers", "*" } };
 static const kg_suite state = { .name = "state",
                                 .op = &series_op,

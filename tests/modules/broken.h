@@ -49,6 +49,7 @@ enum flaw {
     FLAW_MARKS,        /* writes into x from its second call on */
     FLAW_ERROR,        /* launch returns an error */
     FLAW_REFUSES,      /* supports() says no */
+    FLAW_DECLINES,     /* launch does */
     FLAWS
 };
 
