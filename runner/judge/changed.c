@@ -43,13 +43,13 @@ static bool holds(const char *part, const char *text)
     return at && at < part + part_length(part);
 }
 
-/* What a part is told by. */
+/* What a part is told by. What a backend says of itself, "code=linear,kv_lut=0", goes with its code. */
 enum part { PART_LIBRARY, PART_CODE, PART_OF_LIBRARY };
 
 static enum part part_of(const char *part)
 {
-    if (memchr(part, ':', part_length(part)) || !strncmp(part, "module code ", strlen("module code ")) ||
-        holds(part, " linked librar"))
+    if (memchr(part, ':', part_length(part)) || (!holds(part, " ") && holds(part, "=")) ||
+        !strncmp(part, "module code ", strlen("module code ")) || holds(part, " linked librar"))
         return PART_CODE;
     return holds(part, " ") ? PART_LIBRARY : PART_OF_LIBRARY;
 }

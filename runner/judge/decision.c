@@ -142,8 +142,19 @@ static struct kg_decision decide_set(const struct kg_criteria *criteria, int fir
     return decision;
 }
 
+static bool passes_at_once(const struct kg_criteria *criteria, const double *logs, int n_blocks,
+                           struct kg_decision *decision)
+{
+    *decision = (struct kg_decision){ .look = 1, .n_blocks = 1 };
+    return criteria->is_trusted && n_blocks > 0 && look_at(criteria, logs, 1, KG_SET_ALPHA / 2, decision) &&
+           decision->answer == KG_ANSWER_PASS;
+}
+
 struct kg_decision kg_decide(const struct kg_criteria *criteria, const double *logs, int n_blocks)
 {
+    struct kg_decision at_once;
+    if (passes_at_once(criteria, logs, n_blocks, &at_once))
+        return at_once;
     const int room = criteria->room - KG_CONFIRM_BLOCKS; /* an alarm at the last look can still be confirmed */
     struct kg_decision first = decide_set(criteria, KG_LOOK_EVERY, room, logs, n_blocks);
     if (first.answer != KG_ANSWER_SLOW)

@@ -30,8 +30,9 @@ struct kg_criteria {
     int n_golden;
     struct kg_prior prior;
     double threshold_pct, floor_pct, resolution_pct;
-    int max_blocks; /* of a set: --rounds, KG_LOOK_EVERY to KG_MAX_SET */
-    int room;       /* most blocks of both sets, where what is undecided goes on; 0: it does not */
+    int max_blocks;  /* of a set: --rounds, KG_LOOK_EVERY to KG_MAX_SET */
+    int room;        /* most blocks of both sets, where what is undecided goes on; 0: it does not */
+    bool is_trusted; /* a look after one block may pass it, and does no more */
 };
 
 /* MORE: more blocks are wanted, or, where none are to come, that the rounds ran out. */

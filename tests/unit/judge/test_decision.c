@@ -114,6 +114,35 @@ static void interval_by_the_formula(void **state)
     near(decision.margin_pct, 100 * sinh(3.1426684 * sqrt(1e-4 / 3)), 1e-6);
 }
 
+/* Prior 0.01 worth 4 blocks, no golden: half-width 0.01 qt(0.995, 4) = 0.0460409 after one block. */
+static void what_is_trusted_passes_at_once(void **state)
+{
+    (void)state;
+    struct kg_criteria criteria = { .prior = { 0.01, 4 }, .threshold_pct = 5, .max_blocks = 12, .is_trusted = true };
+    static const struct {
+        double log;
+        enum kg_answer answer, untrusted;
+    } rows[] = {
+        { 0.002, KG_ANSWER_PASS, KG_ANSWER_MORE },
+        { 0.003, KG_ANSWER_MORE, KG_ANSWER_MORE },
+        { 1, KG_ANSWER_MORE, KG_ANSWER_MORE },
+        { -1, KG_ANSWER_MORE, KG_ANSWER_MORE },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        criteria.is_trusted = true;
+        struct kg_decision decision = kg_decide(&criteria, &rows[i].log, 1);
+        assert_int_equal(decision.answer, rows[i].answer);
+        assert_int_equal(decision.wanted, decision.answer == KG_ANSWER_PASS ? 0 : 3);
+        near(decision.margin_pct, 100 * exp(rows[i].log) * sinh(0.0460409), 1e-4 * exp(rows[i].log));
+        criteria.is_trusted = false;
+        assert_int_equal(kg_decide(&criteria, &rows[i].log, 1).answer, rows[i].untrusted);
+    }
+    const double then_slow[] = { 0, 1, 1 }; /* later blocks change nothing */
+    criteria.is_trusted = true;
+    assert_int_equal(kg_decide(&criteria, then_slow, 3).answer, KG_ANSWER_PASS);
+    assert_int_equal(kg_decide(&criteria, then_slow, 0).answer, KG_ANSWER_MORE);
+}
+
 static void clear_answers(void **state)
 {
     (void)state;
@@ -386,6 +415,7 @@ int main(void)
         cmocka_unit_test(looks_at_fixed_counts),
         cmocka_unit_test(error_is_spent_once),
         cmocka_unit_test(interval_by_the_formula),
+        cmocka_unit_test(what_is_trusted_passes_at_once),
         cmocka_unit_test(clear_answers),
         cmocka_unit_test(slow_is_said_twice),
         cmocka_unit_test(alarm_that_is_not_confirmed),

@@ -523,6 +523,11 @@ static void unchanged_is_green_where_undecided(void **state)
     (void)strcpy(kit->golden.launch, "grid 7 block 32");
     *launched = (struct kg_launched){ .grid = { 7, 1, 1 }, .block = { 32, 1, 1 } };
     kit->result.launch.kernels = kit->result.launch.n_launched = 1;
+    set_blocks(kit, 1, 25, 50);
+    verdict_is(kit, KG_PASS, false); /* at once */
+    (void)strcpy(kit->result.identity, "code:3");
+    verdict_is(kit, KG_UNSURE, true);
+    (void)strcpy(kit->result.identity, "code:1");
     set_noisy(kit, 3, 24.4, 26);
     verdict_is(kit, KG_UNSURE, true);
     set_noisy(kit, 6, 24.4, 26);
@@ -544,6 +549,12 @@ static void unchanged_is_green_where_undecided(void **state)
     kit->golden.launch[0] = 0; /* it does not know */
     verdict_is(kit, KG_UNSURE, true);
     (void)strcpy(kit->golden.launch, "grid 7 block 32");
+    for (int own = 0; own < 2; own++) { /* what a backend says of itself is known too */
+        (void)strcpy(kit->result.identity, own ? "code=e4m3,lut=0; code:1" : "code:1");
+        (void)strcpy(kit->golden.identity, kit->result.identity);
+        set_noisy(kit, 6, 24.4, 26);
+        verdict_is(kit, KG_PASS, false);
+    }
     set_blocks(kit, 9, 26, 50); /* decided is decided */
     verdict_is(kit, KG_SLOW, false);
     set_blocks(kit, 3, 26, 50);
@@ -623,6 +634,7 @@ static void changes_have_names(void **state)
         { "module code 1; 2 linked libraries 5", "module code 1; 2 linked libraries 6", "1",
           "code changed since the golden" },
         { "cuBLAS 13.1.0; a; b:1", "cuBLAS 13.1.0; c; b:1", "1", "other kernels of the library" },
+        { "code=linear,lut=0; k:1", "code=linear,lut=1; k:1", "1", "code changed since the golden" },
         { "scale 1.0; a", "a", "1", "scale 1.0 → none" },
         { "a", "scale 1.0; a", "1", "none → scale 1.0" },
     };
