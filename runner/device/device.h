@@ -118,6 +118,11 @@ struct kg_device_ops {
     int (*spoil)(kg_context *context, kg_error *ret_error);
     void (*spoil_end)(kg_context *context);
 
+    /* Notes writes to an allocation of the context, until unseal, which says whether there was one; they go on. NULL on
+     * a GPU. */
+    int (*seal)(kg_context *context, void *data, size_t bytes, kg_error *ret_error);
+    bool (*unseal)(kg_context *context);
+
     /* Values of input `tensor`, as random.h defines them for (seed, ordinal of the tensor). */
     int (*fill)(kg_context *context, const kg_tensor *tensor, uint64_t seed, uint32_t ordinal, kg_error *ret_error);
     /* The pattern's bytes lie by address (kg_pattern_byte), so that spans may begin anywhere. */

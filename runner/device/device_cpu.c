@@ -69,7 +69,7 @@ static int cpu_allocate(kg_context *context, size_t bytes, void **ret_data, kg_e
         return rc;
     if (context->released)
         rc = kg_shared_memory_take(&cpu(context)->shared, bytes, &data, ret_error);
-    else if (posix_memalign(&data, 256, bytes ? bytes : 1) != 0)
+    else if (posix_memalign(&data, kg_cpu_whole_pages(1), kg_cpu_whole_pages(bytes ? bytes : 1)) != 0)
         rc = kg_fail(ret_error, KG_ENOMEM, "no host memory for a buffer of %zu bytes", bytes);
     if (rc < 0)
         return rc;
@@ -162,6 +162,18 @@ static void cpu_spoil_end(kg_context *context)
 {
     (void)context;
     (void)mallopt(M_PERTURB, 0);
+}
+
+static int cpu_seal(kg_context *context, void *data, size_t bytes, kg_error *ret_error)
+{
+    (void)context;
+    return kg_cpu_seal(data, bytes, ret_error);
+}
+
+static bool cpu_unseal(kg_context *context)
+{
+    (void)context;
+    return kg_cpu_unseal();
 }
 
 static int cpu_fill(kg_context *context, const kg_tensor *tensor, uint64_t seed, uint32_t ordinal, kg_error *ret_error)
@@ -337,6 +349,8 @@ static const struct kg_device_ops cpu_ops = {
     .compete_end = cpu_compete_end,
     .spoil = cpu_spoil,
     .spoil_end = cpu_spoil_end,
+    .seal = cpu_seal,
+    .unseal = cpu_unseal,
     .fill = cpu_fill,
     .paint = cpu_paint,
     .count_changed = cpu_count_changed,

@@ -40,6 +40,11 @@ int kg_shared_memory_share(const struct kg_shared_memory *memory, const void *da
 int kg_shared_memory_map(const struct kg_shared *shared, void **ret_data, kg_error *ret_error);
 void kg_shared_memory_unmap(void *data, size_t bytes);
 
+/* What device.h says of seal and unseal. `data` and all pages that `bytes` reach into belong together. */
+size_t kg_cpu_whole_pages(size_t bytes);
+int kg_cpu_seal(void *data, size_t bytes, kg_error *ret_error);
+bool kg_cpu_unseal(void);
+
 /* A thread for each of `units` that reads and writes its part of the data, over and over. Stopping accepts NULL. */
 struct kg_cpu_busy;
 int kg_cpu_busy_start(void *data, size_t bytes, int units, struct kg_cpu_busy **ret_busy, kg_error *ret_error);

@@ -104,6 +104,22 @@ int kg_buffers_poison(const struct kg_buffers *buffers, kg_error *ret_error)
     return status;
 }
 
+int kg_buffers_seal_inputs(const struct kg_buffers *buffers, kg_error *ret_error)
+{
+    const struct kg_device_ops *ops = buffers->context->ops;
+    int status = KG_OK;
+    for (int i = 0; i < buffers->count && !status && ops->seal; i++)
+        if (buffers->tensors[i].role == KG_INPUT)
+            status = ops->seal(buffers->context, buffers->blocks[i], block_bytes(&buffers->tensors[i]), ret_error);
+    return status;
+}
+
+bool kg_buffers_unseal_inputs(const struct kg_buffers *buffers)
+{
+    const struct kg_device_ops *ops = buffers->context->ops;
+    return ops->unseal && ops->unseal(buffers->context);
+}
+
 int kg_buffers_paint_guards(const struct kg_buffers *buffers, kg_error *ret_error)
 {
     int status = KG_OK;

@@ -32,6 +32,10 @@ int kg_buffers_paint_guards(const struct kg_buffers *buffers, kg_error *ret_erro
 /* KG_EDEVICE, and which tensor was written past, on which side, how many bytes. */
 int kg_buffers_check_guards(const struct kg_buffers *buffers, kg_error *ret_error);
 
+/* Inputs are only to be read until unsealed, which says whether they were written; on a GPU nothing says so. */
+int kg_buffers_seal_inputs(const struct kg_buffers *buffers, kg_error *ret_error);
+bool kg_buffers_unseal_inputs(const struct kg_buffers *buffers);
+
 /* Digest of all tensors of a role, in order. */
 int kg_buffers_digest(const struct kg_buffers *buffers, enum kg_role role, uint64_t *ret_digest, kg_error *ret_error);
 

@@ -108,13 +108,18 @@ static int launch_checked(struct kg_worker *w, struct kg_prepared *prepared, uin
     if (!status)
         status = ops->spoil(w->context, ret_error);
     if (!status)
+        status = kg_buffers_seal_inputs(set, ret_error);
+    if (!status)
         status = kg_note_refusal(w, KG_REFUSED_BY_BUILD,
                                  kg_prepared_launch(prepared, 0, ops->stream(w->context), ret_error));
     ops->spoil_end(w->context);
+    const bool written = kg_buffers_unseal_inputs(set);
     if (!status)
         status = ops->synchronize(w->context, ret_error);
     if (!status)
         status = kg_check_fixture(w, ret_error);
+    if (!status && written)
+        status = kg_fail(ret_error, KG_EDEVICE, "wrote into its inputs, and put back what was there");
     if (!status)
         status = kg_prepared_check_workspace(prepared, 0, ret_error);
     if (!status)

@@ -39,11 +39,12 @@ expect_in 'what a kernel prints is in the log' results/latest/workers.log 'a ker
 
 gate run --module "$broken" 'process/*' --case-timeout 2 --format json
 expect 'processes: status' "$status" 1
-expect 'processes: the others pass' "$(counts)" 'ERROR=14 PASS=4 SKIP=2'
+expect 'processes: the others pass' "$(counts)" 'ERROR=16 PASS=4 SKIP=2'
 for seed in 0 1; do
     caught "process/plain/s$seed/overrun" ERROR 'wrote outside y: 0 bytes changed before it, 4 after it'
     caught "process/plain/s$seed/underrun" ERROR 'wrote outside y: 4 bytes changed before it, 0 after it'
     caught "process/plain/s$seed/input" ERROR 'wrote into its inputs'
+    caught "process/plain/s$seed/borrows" ERROR 'wrote into its inputs, and put back'
     caught "process/plain/s$seed/crash" ERROR 'signal 11 (Segmentation fault) during correctness'
     caught "process/plain/s$seed/hang" ERROR 'hangs: no progress in 2 s during correctness'
     caught "process/plain/s$seed/exits" ERROR 'exited with status 0 during correctness'

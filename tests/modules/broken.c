@@ -34,6 +34,13 @@ static int misbehave(enum flaw flaw, const kg_tensor *tensors, kg_error *ret_err
     case FLAW_INPUT:
         ((float *)tensors[SERIES_X].data)[1] += 1;
         return KG_OK;
+    case FLAW_BORROWS: {
+        volatile float *x = tensors[SERIES_X].data;
+        const float kept = x[1];
+        x[1] = kept + 1;
+        x[1] = kept;
+        return KG_OK;
+    }
     case FLAW_CRASH:
         return raise(SIGSEGV);
     case FLAW_HANG:
@@ -281,6 +288,7 @@ BACKEND(some_off, FLAW_SOME_OFF);
 BACKEND(overrun, FLAW_OVERRUN);
 BACKEND(underrun, FLAW_UNDERRUN);
 BACKEND(input, FLAW_INPUT);
+BACKEND(borrows, FLAW_BORROWS);
 BACKEND(crash, FLAW_CRASH);
 BACKEND(hang, FLAW_HANG);
 BACKEND(exits, FLAW_EXIT);
@@ -334,7 +342,7 @@ static const kg_suite output = { .name = "output",
                                  .time = { .off = true },
                                  .excuses = KG_LIST(excuses) };
 
-static const kg_backend *const process_backends[] = { &good, &overrun, &underrun, &input,   &crash,
+static const kg_backend *const process_backends[] = { &good, &overrun, &underrun, &input,   &borrows, &crash,
                                                       &hang, &exits,   &error,    &refuses, &anchor };
 static const kg_suite process = { .name = "process",
                                   .op = &series_op,

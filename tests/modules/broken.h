@@ -29,6 +29,7 @@ enum flaw {
     FLAW_OVERRUN,  /* one element past the end */
     FLAW_UNDERRUN, /* one element before the start */
     FLAW_INPUT,    /* writes into x */
+    FLAW_BORROWS,  /* and puts it back */
     FLAW_CRASH,
     FLAW_HANG,
     FLAW_EXIT,       /* exit(0), as if all were well */

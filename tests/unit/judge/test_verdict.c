@@ -549,16 +549,25 @@ static void unchanged_is_green_where_undecided(void **state)
     kit->golden.launch[0] = 0; /* it does not know */
     verdict_is(kit, KG_UNSURE, true);
     (void)strcpy(kit->golden.launch, "grid 7 block 32");
-    for (int own = 0; own < 2; own++) { /* what a backend says of itself is known too */
-        (void)strcpy(kit->result.identity, own ? "code=e4m3,lut=0; code:1" : "code:1");
-        (void)strcpy(kit->golden.identity, kit->result.identity);
-        set_noisy(kit, 6, 24.4, 26);
-        verdict_is(kit, KG_PASS, false);
-    }
     set_blocks(kit, 9, 26, 50); /* decided is decided */
     verdict_is(kit, KG_SLOW, false);
     set_blocks(kit, 3, 26, 50);
     add_blocks(kit, 3, 25.4, 50); /* and what raised an alarm is looked into */
+    verdict_is(kit, KG_UNSURE, true);
+    free(kit);
+}
+
+/* It is told by kernels' hashes, and by what a backend says of itself. */
+static void unchanged_is_known_of_what_a_backend_says(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CUDA);
+    (void)strcpy(kit->golden.launch, "host");
+    (void)strcpy(kit->result.identity, "code=e4m3,lut=0; code:1");
+    (void)strcpy(kit->golden.identity, kit->result.identity);
+    set_blocks(kit, 1, 25, 50);
+    verdict_is(kit, KG_PASS, false);
+    (void)strcpy(kit->golden.identity, "code=e4m3,lut=1; code:1");
     verdict_is(kit, KG_UNSURE, true);
     free(kit);
 }
@@ -1496,6 +1505,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(other_arguments_are_a_change),
     cmocka_unit_test(unchanged_is_green_where_undecided),
     cmocka_unit_test(unchanged_is_green_within_what_cards_differ_by),
+    cmocka_unit_test(unchanged_is_known_of_what_a_backend_says),
     cmocka_unit_test(changes_have_names),
     cmocka_unit_test(ratio_judges_where_it_was_steadier),
     cmocka_unit_test(moved_anchor_is_not_used),
