@@ -80,16 +80,49 @@ static const kg_op half = { .name = "half",
 
 /* ---- backends ---- */
 
+static bool does(const kg_backend *self, const struct half *p)
+{
+    const struct deed *deed = self->data;
+    return deed->row < 0 || deed->row == p->name[1] - '0';
+}
+
+/* Writes to it, and puts back what was there. */
+static void borrow(volatile float *x)
+{
+    const float kept = x[0];
+    x[0] = kept + 1;
+    x[0] = kept;
+}
+
+static int prepare(const kg_backend *self, const kg_call *call, void **ret_state, kg_identity *ret_identity,
+                   kg_error *ret_error)
+{
+    (void)self, (void)ret_identity, (void)ret_error;
+    *ret_state = (void *)(uintptr_t)call->problem;
+    return KG_OK;
+}
+
+static void release(const kg_backend *self, void *state)
+{
+    const struct deed *deed = self->data;
+    if (does(self, state) && !strcmp(deed->word, "falls"))
+        raise(SIGSEGV);
+}
+
 static int launch(const kg_backend *self, void *state, const kg_tensor *call, void *stream, kg_error *ret_error)
 {
-    const struct half *p = ((const kg_call *)state)->problem;
+    const struct half *p = state;
     const struct deed *deed = self->data;
     (void)stream;
     int status = reference(p, call, ret_error);
-    if (status || (deed->row >= 0 && deed->row != p->name[1] - '0'))
+    if (status || !does(self, p))
         return status;
     if (!strcmp(deed->word, "wrong"))
         ((float *)call[1].data)[1] += 100;
+    if (!strcmp(deed->word, "overruns"))
+        ((volatile float *)call[1].data)[p->n] = 1;
+    if (!strcmp(deed->word, "borrows"))
+        borrow(call[0].data);
     if (!strcmp(deed->word, "crashes"))
         raise(SIGSEGV);
     if (!strcmp(deed->word, "exits"))
@@ -132,9 +165,12 @@ static void read_backend(struct drawn_suite *s, const char *line)
     char kind[8];
     if (sscanf(line, "backend %31s %7s %15s %d", s->names[i], kind, s->deeds[i].word, &s->deeds[i].row) != 4)
         abort();
-    s->backends[i] = (kg_backend){
-        .name = s->names[i], .device = strcmp(kind, "cuda") ? KG_CPU : KG_CUDA, .data = &s->deeds[i], .launch = launch
-    };
+    s->backends[i] = (kg_backend){ .name = s->names[i],
+                                   .device = strcmp(kind, "cuda") ? KG_CPU : KG_CUDA,
+                                   .data = &s->deeds[i],
+                                   .prepare = prepare,
+                                   .launch = launch,
+                                   .release = release };
     s->list[i] = &s->backends[i];
 }
 
