@@ -62,11 +62,12 @@ enum { keys_mha = 4, keys_gqa = 2 };
       .dtype = (enum kg_dtype)dtype_##type, .causal = mask_##mask }
 
 /* Masks of either alignment over fewer, as many and more keys than queries; one query that sees a key, and one that
- * sees all; whole tiles of queries that see none; fewer keys than a step has, for groups of warps that share a step. */
+ * sees all; whole tiles of queries that see none; fewer keys than a step has, for groups of warps that share a step; whole tiles. */
 #define MASKED_RECTANGLES(type, d)                                                                                     \
     UNEQUAL(type, d, causal, 77, 200), ALIGNED(type, d, 2, 77, 200), ALIGNED(type, d, 2, 77, 77),                      \
         ALIGNED(type, d, 2, 300, 40), UNEQUAL(type, d, causal, 1, 1000), ALIGNED(type, d, 2, 1, 1000),                 \
-        UNEQUAL(type, d, full, 3, 5), UNEQUAL(type, d, full, 3, 129), ALIGNED(type, d, 2, 3, 5)
+        UNEQUAL(type, d, full, 3, 5), UNEQUAL(type, d, full, 3, 129), ALIGNED(type, d, 2, 3, 5),                       \
+        UNEQUAL(type, d, causal, 64, 128), UNEQUAL(type, d, causal, 256, 128)
 
 /* With bottom_right keys are those that the first query sees. `b` decides which tiles a GPU's kernels take: many
  * batches the largest, one and `more` than 128 keys those whose keys several warps share. */
