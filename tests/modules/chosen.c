@@ -19,6 +19,14 @@ static int launch(const kg_backend *self, void *state, const kg_tensor *tensors,
     return KG_OK;
 }
 
+/* So that its time is no other's. */
+static int launch_twice(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream,
+                        kg_error *ret_error)
+{
+    int status = launch(self, state, tensors, stream, ret_error);
+    return status ? status : launch(self, state, tensors, stream, ret_error);
+}
+
 static int takes_long_rows(const kg_backend *self, const kg_device *device, const void *problem, kg_error *ret_error)
 {
     (void)self, (void)device;
@@ -35,7 +43,7 @@ static int takes_nothing(const kg_backend *self, const kg_device *device, const 
 
 static const kg_backend anchor = { .name = "anchor", .device = KG_CPU, .launch = launch };
 static const kg_backend picky = { .name = "picky", .device = KG_CPU, .supports = takes_long_rows, .launch = launch };
-static const kg_backend plain = { .name = "plain", .device = KG_CPU, .launch = launch };
+static const kg_backend plain = { .name = "plain", .device = KG_CPU, .launch = launch_twice };
 static const kg_backend refuses = { .name = "refuses", .device = KG_CPU, .supports = takes_nothing, .launch = launch };
 
 static const kg_backend *const its_candidates[] = { &refuses, &picky, &plain, NULL };
