@@ -2,9 +2,7 @@
 #include "device/device_parts.h"
 
 #include <signal.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #define MOST_SEALED 64
 
@@ -31,12 +29,6 @@ static void note(int signal, siginfo_t *info, void *context)
     (void)sigaction(signal, &before, NULL);
     if (info->si_code <= 0)
         (void)raise(signal);
-}
-
-size_t kg_cpu_whole_pages(size_t bytes)
-{
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    return (bytes + page - 1) / page * page;
 }
 
 int kg_cpu_seal(void *data, size_t bytes, kg_error *ret_error)

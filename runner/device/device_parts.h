@@ -31,6 +31,7 @@ void kg_allocations_done(struct kg_allocations *allocations);                   
 
 /* Host memory that other processes can map: pages of one file in memory, each allocation its own. */
 struct kg_shared_memory;
+size_t kg_cpu_whole_pages(size_t bytes); /* rounded up */
 int kg_shared_memory_take(struct kg_shared_memory **memory, size_t bytes, void **ret_data, kg_error *ret_error);
 void kg_shared_memory_give(struct kg_shared_memory *memory, void *data);
 bool kg_shared_memory_has(const struct kg_shared_memory *memory, const void *data); /* NULL is accepted, and below */
@@ -41,7 +42,6 @@ int kg_shared_memory_map(const struct kg_shared *shared, void **ret_data, kg_err
 void kg_shared_memory_unmap(void *data, size_t bytes);
 
 /* What device.h says of seal and unseal. `data` and all pages that `bytes` reach into belong together. */
-size_t kg_cpu_whole_pages(size_t bytes);
 int kg_cpu_seal(void *data, size_t bytes, kg_error *ret_error);
 bool kg_cpu_unseal(void);
 

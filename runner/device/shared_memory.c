@@ -33,7 +33,7 @@ static size_t page_bytes(void)
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static size_t whole_pages(size_t bytes)
+size_t kg_cpu_whole_pages(size_t bytes)
 {
     return (bytes + page_bytes() - 1) / page_bytes() * page_bytes();
 }
@@ -88,7 +88,7 @@ int kg_shared_memory_take(struct kg_shared_memory **memory, size_t bytes, void *
     if (!*memory && !(*memory = open_memory(ret_error)))
         return KG_ENOMEM;
     struct kg_shared_memory *m = *memory;
-    const size_t whole = whole_pages(bytes ? bytes : 1);
+    const size_t whole = kg_cpu_whole_pages(bytes ? bytes : 1);
     int status = remember(m, whole, ret_error);
     if (!status && fallocate(m->file, 0, (off_t)m->used, (off_t)whole) != 0)
         status = kg_fail(ret_error, KG_ENOMEM, "no host memory for a buffer of %zu bytes", bytes);
@@ -131,7 +131,7 @@ int kg_shared_memory_share(const struct kg_shared_memory *memory, const void *da
     if (!kg_shared_memory_has(memory, data))
         return kg_fail(ret_error, KG_EINVAL, "a buffer is not in shared memory");
     const struct place place = { getpid(), memory->file, (size_t)((const char *)data - memory->start) };
-    *ret_shared = (struct kg_shared){ .bytes = whole_pages(bytes) };
+    *ret_shared = (struct kg_shared){ .bytes = kg_cpu_whole_pages(bytes) };
     memcpy(ret_shared->handle, &place, sizeof place);
     return KG_OK;
 }
@@ -156,5 +156,5 @@ int kg_shared_memory_map(const struct kg_shared *shared, void **ret_data, kg_err
 
 void kg_shared_memory_unmap(void *data, size_t bytes)
 {
-    munmap(data, whole_pages(bytes));
+    munmap(data, kg_cpu_whole_pages(bytes));
 }

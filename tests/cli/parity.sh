@@ -116,7 +116,8 @@ for suite in sdpa_parity fp8_sdpa fp8_sdpa_e4m3 fp8_cudnn; do
     gate list "$suite/length_*" --regime none --device cpu --format json
     expect "$suite: each rest of a division by 16, of queries and of keys" \
         "$(jq -c '[map(.problem.S % 16), map(.problem.Skv % 16)] | map(unique == [range(16)])' out)" '[true,true]'
+    gate list "$suite" --regime none --device cpu --format json
     expect "$suite: whole tiles, more keys than queries and fewer" \
-        "$(gate list "$suite" --regime none --device cpu --format json && jq -c '[.[].problem | select(.S % 64 == 0 and .Skv % 64 == 0 and .S != .Skv) | .S < .Skv] | unique' out)" '[false,true]'
+        "$(jq -c '[.[].problem | select(.S % 64 == 0 and .Skv % 64 == 0 and .S != .Skv) | .S < .Skv] | unique' out)" '[false,true]'
 done
 finish
