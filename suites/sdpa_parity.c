@@ -102,6 +102,7 @@ enum { keys_mha = 4, keys_gqa = 2 };
 
 /* Those that are no multiple of 16. */
 #define DIMENSION(d) ROW(f16, d, 3, causal, gqa, 77), ROW(bf16, d, 1, full, mha, 77)
+#define LARGE_DIMENSION(d) ROW(f16, d, 1, causal, gqa, 77), ROW(bf16, d, 2, full, mha, 77)
 
 /* Batches past 16 bits, heads of all of them past what the second and third side of a grid hold. */
 #define MANY_HEADS(d, keys)                                                                                            \
@@ -222,7 +223,7 @@ static const struct sdpa cpu_shapes[] = {
     MASKS_AND_HEADS(CPU_LENGTHS, f16, 64, 1),
     MASKS_AND_HEADS(CPU_LENGTHS, bf16, 128, 3),
     CPU_LENGTHS(f16, 80, 3, causal, gqa), /* other rests of a row's vectors */
-    CPU_LENGTHS(bf16, 96, 8, causal, gqa),
+    CPU_LENGTHS(bf16, 96, 5, causal, gqa),
     RECTANGLES(f16, rect, 64),
     RECTANGLES(bf16, rect, 64),
     EDGES(f16, 8, 1, causal, gqa), /* tiles are of rows and keys, whatever D is */
@@ -237,8 +238,8 @@ static const struct sdpa cpu_shapes[] = {
     DIMENSION(56),
     DIMENSION(72),
     DIMENSION(100),
-    DIMENSION(136),
-    DIMENSION(256),
+    LARGE_DIMENSION(136),
+    LARGE_DIMENSION(256),
     COMMON_DIMENSION(32),
     COMMON_DIMENSION(96),
     COMMON_DIMENSION(128),

@@ -8,6 +8,7 @@
 
 #include "kgate.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static inline uint32_t float_bits(float value)
@@ -72,6 +73,16 @@ static inline void half_load_row(const kg_tensor *tensor, int64_t first, int64_t
     else
         for (int64_t i = 0; i < n; i++)
             ret_row[i] = float_from_f16(half[i]) * factor;
+}
+
+/* The whole tensor; NULL: no memory. The caller frees it. */
+static inline float *half_load(const kg_tensor *tensor)
+{
+    const int64_t count = kg_tensor_count(tensor);
+    float *all = malloc((size_t)count * sizeof *all);
+    if (all)
+        half_load_row(tensor, 0, count, 1, all);
+    return all;
 }
 
 static inline void half_store_row(const kg_tensor *tensor, int64_t first, int64_t n, const float *row, float factor)

@@ -48,10 +48,9 @@ static void encode(enum sdpa_code code, float *x, int64_t count)
 static float *load(const kg_tensor *tensor, const struct sdpa_arithmetic *arithmetic)
 {
     const int64_t count = kg_tensor_count(tensor), head = tensor->dims[2] * tensor->dims[3];
-    float *all = malloc((size_t)count * sizeof *all);
+    float *all = half_load(tensor);
     if (!all)
         return NULL;
-    half_load_row(tensor, 0, count, 1, all);
     if (arithmetic && arithmetic->code == SDPA_E4M3_TENSOR)
         encode(arithmetic->code, all, count);
     else if (arithmetic && arithmetic->code != SDPA_UNCODED)
@@ -71,7 +70,8 @@ struct inputs {
     double *lengths; /* of keys */
 };
 
-static double dot(const float *a, const float *b, int64_t n)
+/* Not inlined: GCC makes no vectors of it within the loop over keys. */
+static __attribute__((noinline)) double dot(const float *a, const float *b, int64_t n)
 {
     double sum = 0;
 #pragma omp simd reduction(+ : sum)
@@ -105,9 +105,10 @@ static int64_t weigh(const struct inputs *in, const struct query *at, const floa
     const struct sdpa *p = in->problem;
     const float *k = in->k + at->first_key * p->D;
     double row_max = -INFINITY, row_sum = 0;
+    const double scale = sdpa_scale(p);
     int64_t visible = 0;
     for (int64_t j = 0; j < at->keys; j++) {
-        const double score = sdpa_scale(p) * dot(q, k + j * p->D, p->D);
+        const double score = scale * dot(q, k + j * p->D, p->D);
         ret_weights[j] = in->scores ? in->scores->modify(in->scores->of, score, at->b, at->h, at->i, j) : score;
         ret_added[j] = in->scores ? SDPA_SCORE_ROUNDING * (1 + fabs(score) + fabs(ret_weights[j])) : 0;
         row_max = fmax(row_max, ret_weights[j]);
@@ -153,9 +154,13 @@ static void scale_row(const struct inputs *in, const kg_tensor *tensors, int64_t
         double of_score, score_error = score * in->lengths[at.first_key + j] + added[j];
         const double of_value = sdpa_error_key(&in->model, weights[j], score_error, (double)keys, &of_score);
         of_scores += of_score;
+#pragma omp simd
         for (int64_t d = 0; d < D; d++)
             of_values[d] += of_value * v[d] * v[d];
-        for (int64_t d = 0; in->coded && d < D; d++)
+        if (!in->coded)
+            continue;
+#pragma omp simd
+        for (int64_t d = 0; d < D; d++)
             coded[d] += weights[j] * v[d];
     }
     const float *o = (const float *)tensors[SDPA_O].data + row * D;

@@ -7,29 +7,38 @@
 #include "op/threads.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-static double element(const kg_tensor *tensor, int64_t index)
+/* Inputs as floats, which hold them exactly. */
+struct inputs {
+    const struct sdpa *problem;
+    const struct sdpa_scores *scores; /* NULL: they are not modified */
+    float *q, *k, *v;
+};
+
+static double dot(const float *a, const float *b, int64_t n)
 {
-    uint16_t half = ((const uint16_t *)tensor->data)[index];
-    return tensor->dtype == KG_BF16 ? float_from_bf16(half) : float_from_f16(half);
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t i = 0; i < n; i++)
+        sum += (double)a[i] * b[i];
+    return sum;
 }
 
-/* Row `row` of [B * H * S]. `weights` has room for one number a key, `sums` for one an element of the row. */
-static void reference_row(const struct sdpa *p, const struct sdpa_scores *scores, const kg_tensor *tensors, int64_t row,
-                          double *weights, double *sums)
+/* Row `row` of [B * H * S] into `out`. `weights` has room for one number a key, `sums` for one an element of the row.
+ */
+static void reference_row(const struct inputs *in, int64_t row, double *weights, double *sums, float *out)
 {
-    int64_t D = p->D, Hkv = sdpa_kv_heads(p), Skv = sdpa_kv_length(p);
-    int64_t i = row % p->S, h = row / p->S % p->H, b = row / p->S / p->H;
-    int64_t first_key = (b * Hkv + h / (p->H / Hkv)) * Skv;
-    int64_t visible = scores ? Skv : sdpa_visible_keys(p, i);
+    const struct sdpa *p = in->problem;
+    const struct sdpa_scores *scores = in->scores;
+    const int64_t D = p->D, Hkv = sdpa_kv_heads(p), Skv = sdpa_kv_length(p);
+    const int64_t i = row % p->S, h = row / p->S % p->H, b = row / p->S / p->H;
+    const int64_t first_key = (b * Hkv + h / (p->H / Hkv)) * Skv;
+    const int64_t visible = scores ? Skv : sdpa_visible_keys(p, i);
+    const double scale = sdpa_scale(p);
 
     double row_max = -INFINITY;
     for (int64_t j = 0; j < visible; j++) {
-        double dot = 0;
-        for (int64_t d = 0; d < D; d++)
-            dot += element(&tensors[SDPA_Q], row * D + d) * element(&tensors[SDPA_K], (first_key + j) * D + d);
-        weights[j] = sdpa_scale(p) * dot;
+        weights[j] = scale * dot(in->q + row * D, in->k + (first_key + j) * D, D);
         if (scores)
             weights[j] = scores->modify(scores->of, weights[j], b, h, i, j);
         row_max = fmax(row_max, weights[j]);
@@ -40,12 +49,13 @@ static void reference_row(const struct sdpa *p, const struct sdpa_scores *scores
     for (int64_t j = 0; j < visible; j++) {
         if (scores && weights[j] == -INFINITY)
             continue;
-        double weight = exp(weights[j] - row_max);
+        const double weight = exp(weights[j] - row_max);
+        const float *v = in->v + (first_key + j) * D;
         row_sum += weight;
+#pragma omp simd
         for (int64_t d = 0; d < D; d++)
-            sums[d] += weight * element(&tensors[SDPA_V], (first_key + j) * D + d);
+            sums[d] += weight * v[d];
     }
-    float *out = (float *)tensors[SDPA_O].data + row * D;
     for (int64_t d = 0; d < D; d++)
         out[d] = row_sum == 0 ? 0 : (float)(sums[d] / row_sum);
 }
@@ -53,19 +63,25 @@ static void reference_row(const struct sdpa *p, const struct sdpa_scores *scores
 int sdpa_reference_rows(const struct sdpa *p, const struct sdpa_scores *scores, const kg_tensor *tensors,
                         kg_error *ret_error)
 {
-    int64_t rows = p->B * p->H * p->S;
-    int64_t scratch = sdpa_kv_length(p) + p->D; /* of one thread */
-    int n_threads = threads_for(0, sdpa_flops(p));
+    const int64_t rows = p->B * p->H * p->S, keys = sdpa_kv_length(p), scratch = keys + p->D; /* of one thread */
+    const int n_threads = threads_for(0, sdpa_flops(p));
+    float *out = tensors[SDPA_O].data;
+    const struct inputs in = { p, scores, half_load(&tensors[SDPA_Q]), half_load(&tensors[SDPA_K]),
+                               half_load(&tensors[SDPA_V]) };
     double *all = calloc((size_t)(n_threads * scratch), sizeof *all);
-    if (!all)
-        return kg_fail(ret_error, KG_ENOMEM, "no memory for the reference's score rows");
+    const bool made = in.q && in.k && in.v && all;
+    if (made) {
 #pragma omp parallel for num_threads(n_threads)
-    for (int64_t row = 0; row < rows; row++) {
-        double *weights = all + thread_index() * scratch;
-        reference_row(p, scores, tensors, row, weights, weights + sdpa_kv_length(p));
+        for (int64_t row = 0; row < rows; row++) {
+            double *weights = all + thread_index() * scratch;
+            reference_row(&in, row, weights, weights + keys, out + row * p->D);
+        }
     }
+    free(in.q);
+    free(in.k);
+    free(in.v);
     free(all);
-    return KG_OK;
+    return made ? KG_OK : kg_fail(ret_error, KG_ENOMEM, "no memory for the reference's rows");
 }
 
 int sdpa_reference_cpu(const void *problem, const kg_tensor *tensors, kg_error *ret_error)

@@ -112,8 +112,8 @@ sdpa_regime_fn sdpa_answer_winners, sdpa_answer_constant, sdpa_same_hidden;
       SDPA_RANGE({ 83, NULL, 0.5f }, 20000, 2000, 103) },                                                              \
     { .name = "tiny_sums", .help = "tiny_v with logits near -92; in BF16 V near 2^-77 and -50",                        \
       SDPA_RANGE({ -91.6, NULL, 0.5f }, 0x1p-17f, 0x1p-19f, -60) },                                                    \
-    { .name = "rising_huge", .help = "the last sixth of the keys 78 above the rest, V near 25000 and -25000",          \
-      SDPA_RANGE({ 78, sdpa_level_last_keys, 0.5f }, 25000, 5000, 0) },                                                \
+    { .name = "rising_huge", .help = "the last sixth of the keys 80 above the rest, V near 25000; in BF16 17.6, 2^104",\
+      SDPA_RANGE({ 80, sdpa_level_last_keys, 0.5f }, 25000, 5000, 90) },                                               \
     { .name = "outlier_k", .help = "one element of K a head is 40000, and its channel of Q 0",                         \
       .change = sdpa_change_outlier_k },                                                                               \
     { .name = "outlier_v", .help = "one element of V a head is 20000", .change = sdpa_change_outlier_v },          \

@@ -58,6 +58,9 @@ int kg_arm_single(struct kg_arm *arm, int set, kg_window **ret_window, kg_error 
 /* One call alone on a buffer set, captured anew where calls are captured. */
 int kg_arm_call_once(struct kg_arm *arm, int set, kg_error *ret_error);
 
+/* The same right behind the calls of the first window, without a pause that a kernel could tell it by. */
+int kg_arm_call_behind(struct kg_arm *arm, int set, kg_error *ret_error);
+
 void kg_arm_close(struct kg_arm *arm); /* a zeroed one is accepted */
 
 #endif

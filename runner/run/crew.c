@@ -6,13 +6,17 @@
 #include <stdlib.h>
 
 #define MOST_WORKERS 4
-#define CORES_EACH 4
-#define MEMORY_EACH (32ull << 30)
+
+/* What one worker of a device of that kind has to itself. */
+static const struct {
+    int cores;
+    uint64_t bytes;
+} needs[] = { [KG_CPU] = { 1, 4ull << 30 }, [KG_CUDA] = { 4, 32ull << 30 } };
 
 struct crew {
     const struct kg_job *job;
     const struct kg_dispatch_options *options; /* the caller's */
-    int threads;                               /* of OpenMP, each */
+    int threads;                               /* of OpenMP, each; 0: all */
     struct kg_result *results;
     size_t n_results;
     pthread_mutex_t telling;
@@ -35,9 +39,8 @@ static int cores(void)
 
 int kg_crew_size(const kg_device *device)
 {
-    if (device->kind != KG_CUDA)
-        return 1;
-    const int by_cores = cores() / CORES_EACH, by_memory = (int)(device->memory_bytes / MEMORY_EACH);
+    const int by_cores = cores() / needs[device->kind].cores;
+    const int by_memory = (int)(device->memory_bytes / needs[device->kind].bytes);
     const int size = by_cores < by_memory ? by_cores : by_memory;
     return size < 1 ? 1 : size < MOST_WORKERS ? size : MOST_WORKERS;
 }
@@ -141,7 +144,8 @@ int kg_crew_run(const struct kg_job *job, int n_workers, const struct kg_dispatc
     bool stopped = false;
     if (!members)
         return kg_fail(ret_error, KG_ENOMEM, "out of memory for a job");
-    crew.threads = cores() / n_workers > 0 ? cores() / n_workers : 1;
+    if (job->kind == KG_CUDA) /* a CPU's kernels are checked with as many as they are timed with */
+        crew.threads = cores() / n_workers > 0 ? cores() / n_workers : 1;
     (void)pthread_mutex_init(&crew.telling, NULL);
     int status = run_parts(&crew, members, n_workers, &stopped, ret_error);
     for (int m = 0; m < n_workers; m++)

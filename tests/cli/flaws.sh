@@ -3,15 +3,6 @@
 set -eu -o pipefail
 . "$(dirname "$0")/lib.sh"
 
-# caught CASE VERDICT REASON -- alone: status 1 and the verdict; `gate` has run it among others before, for the reason.
-caught() {
-    expect "$1" "$(verdict "$1")" "$2"
-    case $(reason "$1") in
-    *"$3"*) echo "ok: $1 says '$3'" ;;
-    *) expect "$1: its reason" "$(reason "$1")" "$3" ;;
-    esac
-}
-
 counts() { # VERDICT=N of the last run, without those that are none
     results '[.counts | to_entries[] | select(.value > 0) | "\(.key)=\(.value)"] | sort | join(" ")'
 }
@@ -65,22 +56,9 @@ caught many/r000@n=17592186044416/s0/here SKIP 'needs 211106232631296 bytes of d
 gate run --module "$many" many/r000/s0/here --set n=17592186044416 --no-time
 expect 'larger than the memory alone: status' "$status" 77
 
-# ---- right when checked, wrong when timed ----
+# ---- what a first call leaves behind, and what it finds ----
 
-gate run --module "$broken" 'late/*' --format json --timer event --samples 20 --warmup 5
-expect 'timed calls: status' "$status" 1
-caught late/plain/s0/first_only ERROR 'the timed calls gave another output than the checked one'
-for flaw in remembers leaves; do
-    caught "late/plain/s0/$flaw" ERROR 'on other inputs the timed calls gave a wrong output'
-done
-caught late/plain/s0/marks ERROR 'the timed calls wrote into their inputs'
-expect 'timed calls: the case beside it' "$(verdict late/plain/s0/good)" UNGATED
-gate run --module "$broken" 'late/plain/s0/*' --no-time --format json
-for flaw in first_only remembers leaves; do
-    caught "late/plain/s0/$flaw" ERROR 'called once more, on other inputs, it gave a wrong output'
-done
-
-# What a first call leaves behind, and what it finds. meson too has malloc spoil what it gives.
+# meson too has malloc spoil what it gives.
 unset MALLOC_PERTURB_
 gate run --module "$broken" 'state/*' --exclude 'state/*/clips' --exclude 'state/*/keeps' --exclude 'state/*/goes_on' --format json
 expect 'state: status' "$status" 1
@@ -107,23 +85,6 @@ END
 cp "$broken" beside.so
 gate run --module "$broken" state/plain/s0/dirty_heap --against beside.so --no-time --format json
 caught state/plain/s0/dirty_heap FAIL 'max_abs'
-
-for options in '--l2 cold' '--l2 warm' '--l2 cold --timer event --samples 20 --warmup 5'; do # graph windows, the usual timer
-    # shellcheck disable=SC2086 # two words
-    gate run --module "$broken" 'late/*/remembers' 'late/*/leaves' 'late/*/good' $options --format json
-    expect "$options: an honest one" "$(verdict late/plain/s0/good)" UNGATED
-    caught late/plain/s0/remembers ERROR 'on other inputs the timed calls gave a wrong output'
-    caught late/plain/s0/leaves ERROR 'on other inputs the timed calls gave a wrong output'
-done
-gate run --module "$broken" 'late/*/knows' 'late/*/good' --format json
-expect 'knows its inputs: an honest one' "$(verdict late/plain/s0/good)" UNGATED
-caught late/plain/s0/knows ERROR 'us on inputs that were seen before'
-
-gate run --module "$broken" 'some_calls/*' --l2 warm --format json
-expect 'some calls: an honest one' "$(verdict some_calls/plain/s0/good)" UNGATED
-for flaw in alternates same_place; do
-    caught "some_calls/plain/s0/$flaw" ERROR 'called alone on other inputs it gave a wrong output'
-done
 
 # ---- failures that a table announces ----
 

@@ -53,6 +53,15 @@ decide() {
     done
 }
 
+# caught CASE VERDICT REASON -- of the last run: a reason with these words in it.
+caught() {
+    expect "$1" "$(verdict "$1")" "$2"
+    case $(reason "$1") in
+    *"$3"*) echo "ok: $1 says '$3'" ;;
+    *) expect "$1: its reason" "$(reason "$1")" "$3" ;;
+    esac
+}
+
 # expect WHAT GOT WANTED
 expect() {
     if [ "$2" = "$3" ]; then

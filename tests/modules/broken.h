@@ -47,6 +47,8 @@ enum flaw {
     FLAW_OLD_STREAM,   /* on a GPU: the one that it was prepared with */
     FLAW_ALTERNATES,   /* computes at every other call, the first among them */
     FLAW_SAME_PLACE,   /* computes where the output is not the last call's */
+    FLAW_LAZY,         /* computes a quarter where the last call was just before */
+    FLAW_QUEUES,       /* leaves the work to a thread there */
     FLAW_MARKS,        /* writes into x from its second call on */
     FLAW_ERROR,        /* launch returns an error */
     FLAW_REFUSES,      /* supports() says no */

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# late.sh -- kernels of broken.c that are right when they are checked and wrong when they are timed.
+set -eu -o pipefail
+. "$(dirname "$0")/lib.sh"
+
+gate run --module "$broken" 'late/*' --format json --timer event --samples 20 --warmup 5
+expect 'timed calls: status' "$status" 1
+caught late/plain/s0/first_only ERROR 'the timed calls gave another output than the checked one'
+for flaw in remembers leaves; do
+    caught "late/plain/s0/$flaw" ERROR 'on other inputs the timed calls gave a wrong output'
+done
+caught late/plain/s0/marks ERROR 'the timed calls wrote into their inputs'
+expect 'timed calls: the case beside it' "$(verdict late/plain/s0/good)" UNGATED
+gate run --module "$broken" 'late/plain/s0/*' --no-time --format json
+for flaw in first_only remembers leaves; do
+    caught "late/plain/s0/$flaw" ERROR 'called once more, on other inputs, it gave a wrong output'
+done
+
+for options in '--l2 cold' '--l2 warm' '--l2 cold --timer event --samples 20 --warmup 5'; do # graph windows, the usual timer
+    # shellcheck disable=SC2086 # two words
+    gate run --module "$broken" 'late/*/remembers' 'late/*/leaves' 'late/*/good' $options --format json
+    expect "$options: an honest one" "$(verdict late/plain/s0/good)" UNGATED
+    caught late/plain/s0/remembers ERROR 'on other inputs the timed calls gave a wrong output'
+    caught late/plain/s0/leaves ERROR 'on other inputs the timed calls gave a wrong output'
+done
+gate run --module "$broken" 'late/*/knows' 'late/*/good' --format json
+expect 'knows its inputs: an honest one' "$(verdict late/plain/s0/good)" UNGATED
+caught late/plain/s0/knows ERROR 'us on inputs that were seen before'
+
+gate run --module "$broken" 'some_calls/*' --exclude '*/queues' --l2 warm --format json
+expect 'some calls: an honest one' "$(verdict some_calls/plain/s0/good)" UNGATED
+for flaw in alternates same_place; do
+    caught "some_calls/plain/s0/$flaw" ERROR 'called alone on other inputs it gave a wrong output'
+done
+caught some_calls/plain/s0/lazy ERROR 'called right behind others, on other inputs, it gave a wrong output'
+# What it left behind may spoil a case after it.
+gate run --module "$broken" some_calls/plain/s0/queues --l2 warm --format json
+caught some_calls/plain/s0/queues ERROR 'on other inputs'
+finish
