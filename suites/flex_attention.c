@@ -111,6 +111,8 @@ const kg_suite flex_attention_static = {
 #define MEETING(type, d, steep)                                                                                        \
     FLEX_ROW("alibi_bottom_right", (.alibi = true), WIDE, HEADS, .S = 77, .Skv = 150, .D = d, .dtype = type,           \
              .causal = true, .bottom_right = true),                                                                    \
+        FLEX_ROW("bottom_right_whole", (), WIDE, HEADS, .S = 256, .Skv = 128, .D = d, .dtype = type, .causal = true,   \
+                 .bottom_right = true),                                                                                \
         FLEX_ROW("relative_bottom_right", (.relative = true), WIDE, HEADS, .S = 150, .Skv = 77, .D = d, .dtype = type, \
                  .causal = true, .bottom_right = true),                                                                \
         FLEX_ROW("cap_alibi", (.cap = true, .alibi = true), (.softcap = 1), HEADS, .S = 77, .D = d, .dtype = type),    \
@@ -265,6 +267,7 @@ static const kg_suite_regime length_regimes[] = {
     { "hidden", "*_f16_d40_s77" }, ALL_REGIMES("cap_1_*"),      ALL_REGIMES("bottom_right_*_k40"),
     { "winner", "*d64_s1000" },    { "hidden", "*d128_s1000" }, { "large", "scale_1*" },
     { "winner", "far_alibi" },     { "k32", "far_alibi" },      { "low", "cap_50" },
+    { "deepest", "*_bf16_d16_k300" }, /* of the CPU */
     { "rising", "far_alibi" },     { "zero_tiles", "far_*" },   { "sink_far", "cap_50" },
 };
 

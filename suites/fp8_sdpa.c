@@ -28,7 +28,7 @@ static const struct sdpa shapes[] = {
         { "whole_fewer", .B = 2, .H = 2, .S = 256, .Skv = 128, .D = 64, .dtype = KG_E4M3 },                            \
         { "uneven", .B = 1, .H = 1, .S = 5, .Skv = 601, .D = 64, .dtype = KG_E4M3 },     /* a head of 38,464 */        \
         { "long", .B = 1, .H = 1, .S = 5, .Skv = 1025, .D = 64, .dtype = KG_E4M3 },      /* of more than 2^16 */       \
-        { "many_heads", .B = 5, .H = 13, .S = 5, .Skv = 45, .D = 64, .dtype = KG_E4M3 }, /* 260 bytes of scales */     \
+        { "many_heads", .B = 5, .H = 53, .S = 5, .Skv = 45, .D = 64, .dtype = KG_E4M3 }, /* past 8 bits */             \
     {                                                                                                                  \
         "threads", .B = 1, .H = 1, .S = 513, .D = 64, .dtype = KG_E4M3                                                 \
     } /* rows that two threads cannot share */

@@ -67,7 +67,7 @@ enum { keys_mha = 4, keys_gqa = 2 };
     UNEQUAL(type, d, causal, 77, 200), ALIGNED(type, d, 2, 77, 200), ALIGNED(type, d, 2, 77, 77),                      \
         ALIGNED(type, d, 2, 300, 40), UNEQUAL(type, d, causal, 1, 1000), ALIGNED(type, d, 2, 1, 1000),                 \
         UNEQUAL(type, d, full, 3, 5), UNEQUAL(type, d, full, 3, 129), ALIGNED(type, d, 2, 3, 5),                       \
-        UNEQUAL(type, d, causal, 64, 128), UNEQUAL(type, d, causal, 256, 128)
+        UNEQUAL(type, d, causal, 64, 128), UNEQUAL(type, d, causal, 256, 128), ALIGNED(type, d, 2, 256, 128)
 
 /* With bottom_right keys are those that the first query sees. `b` decides which tiles a GPU's kernels take: many
  * batches the largest, one and `more` than 128 keys those whose keys several warps share. */
@@ -86,7 +86,8 @@ enum { keys_mha = 4, keys_gqa = 2 };
     { #type "_d" #d "_b2_" #mask "_group" #ratio "_s77", .B = 2, .H = heads, .Hkv = 2, .S = 77, .D = d,                \
       .dtype = (enum kg_dtype)dtype_##type, .causal = mask_##mask }
 #define GROUPS(type, d, mask)                                                                                          \
-    GROUP(type, d, mask, 3, 6), GROUP(type, d, mask, 4, 8), GROUP(type, d, mask, 7, 14), GROUP(type, d, mask, 8, 16)
+    GROUP(type, d, mask, 3, 6), GROUP(type, d, mask, 4, 8), GROUP(type, d, mask, 7, 14), GROUP(type, d, mask, 8, 16),  \
+        GROUP(type, d, mask, 16, 32), GROUP(type, d, mask, 32, 64)
 
 /* Lengths from which a kernel may go another way: one query over many keys, many queries with a mask. */
 #define LONG(d, other)                                                                                                 \
@@ -118,6 +119,7 @@ enum { keys_mha = 4, keys_gqa = 2 };
         { "scale_" #steep, .B = 1, .H = 4, .Hkv = 2, .S = 77, .D = d, .dtype = KG_BF16, .causal = true, .scale = steep },\
         { "one_key_head", .B = 3, .H = 4, .Hkv = 1, .S = 77, .D = d, .dtype = KG_BF16, .causal = true },               \
         { "heads_300", .B = 1, .H = 300, .Hkv = 100, .S = 3, .Skv = 10, .D = d, .dtype = KG_F16 },                     \
+        { "key_heads_300", .B = 1, .H = 300, .S = 3, .Skv = 10, .D = d, .dtype = KG_BF16 },                            \
         { "queries_66001", .B = 1, .H = 2, .Hkv = 1, .S = 66001, .Skv = 9, .D = d, .dtype = KG_F16 },                  \
         { "keys_70001_d" #d, .B = 1, .H = 2, .Hkv = 1, .S = 3, .Skv = 70001, .D = d, .dtype = KG_BF16 },               \
         { "causal_keys_70001", .B = 1, .H = 1, .S = 3, .Skv = 70001, .D = d, .dtype = KG_F16, .causal = true,          \
@@ -272,7 +274,7 @@ static const kg_suite_regime regimes[] = {
     { "poison", "*_gqa_s1000" },
     { "hidden", "*_causal_gqa_s77" },
     { "hidden", "*_causal_gqa_s640" },
-    { "coded", "*_group[0-9]_*" },
+    { "coded", "*_group[0-9]*" },
     { "coded", "*_d[69]*_bottom_right_*" },
     { "poison", "*_bottom_right_*" },
     TILE_REGIMES("*_d24_b2_*_k*"), /* of the CPU: one query, fewer and more keys than queries; then the GPU's */
@@ -288,6 +290,8 @@ static const kg_suite_regime regimes[] = {
     { "large_k", "scale_*" },
     SUM_REGIMES("f16_d64_b1_*_gqa_s77"),
     SUM_REGIMES("bf16_d128_b3_*_gqa_s77"),
+    { "deepest", "bf16_d24_b2_*" }, /* of the CPU, both */
+    { "deepest", "f16_d136_b1_*" },
     { "winner", "keys_70001_d24" },
     { "winner", "keys_70001_d64" },
     ALL_REGIMES("scale_half"),

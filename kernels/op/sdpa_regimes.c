@@ -151,6 +151,12 @@ double sdpa_level_first_key(const struct sdpa *p, int64_t width, int64_t key)
     return key == 0;
 }
 
+double sdpa_level_half_first(const struct sdpa *p, int64_t width, int64_t key)
+{
+    (void)p, (void)width;
+    return key == 0 ? 0.5 : 1;
+}
+
 double sdpa_level_last_keys(const struct sdpa *p, int64_t width, int64_t key)
 {
     (void)width;
@@ -175,20 +181,22 @@ int sdpa_change_levels(const void *data, const void *problem, uint64_t seed, con
                        kg_error *ret_error)
 {
     const struct sdpa *p = problem;
-    const struct sdpa_levels *levels = data;
+    struct sdpa_levels levels = *(const struct sdpa_levels *)data;
     const int64_t D = p->D, n_carriers = (D + CARRIER - 1) / CARRIER;
     const double raw = 1 / (sdpa_scale(p) * (double)n_carriers);
-    const double query = exp2(round(log2(largest_level(p, levels) * raw) / 2)); /* half of the exponent */
+    if (!is_wide(p, tensors)) /* both factors are in FP16's range, then */
+        levels.level = copysign(fmin(fabs(levels.level), 0x1p30 / raw), levels.level);
+    const double query = exp2(round(log2(largest_level(p, &levels) * raw) / 2)); /* half of the exponent */
     (void)ret_error;
 #pragma omp parallel for
     for (int64_t n = 0; n < key_heads(p); n++) {
         for (int64_t row = 0; row < query_rows_of_key_head(p); row++) {
             float *q = query_row(p, &tensors[SDPA_Q], n, row);
             for (int64_t d = 0; d < D; d++)
-                q[d] = d % CARRIER == 0 ? (float)query : q[d] * levels->noise;
+                q[d] = d % CARRIER == 0 ? (float)query : q[d] * levels.noise;
         }
         for (int64_t j = 0; j < sdpa_kv_length(p); j++) {
-            const double level = level_of(levels, p, width_of(p, n, seed), j);
+            const double level = level_of(&levels, p, width_of(p, n, seed), j);
             float *k = key_row(p, &tensors[SDPA_K], n, j);
             for (int64_t d = 0; d < D; d += CARRIER)
                 k[d] = (float)eight_bits(level * raw / query, rint);

@@ -61,7 +61,7 @@ struct sdpa_hidden {
 /* ---- functions of regimes ---- */
 
 sdpa_level_fn sdpa_level_far_below, sdpa_level_step_up, sdpa_level_step_down, sdpa_level_first_key,
-    sdpa_level_last_keys;
+    sdpa_level_half_first, sdpa_level_last_keys;
 sdpa_winner_fn sdpa_winner_edge, sdpa_winner_any;
 
 typedef int sdpa_regime_fn(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
@@ -88,6 +88,8 @@ sdpa_regime_fn sdpa_answer_winners, sdpa_answer_constant, sdpa_same_hidden;
     { .name = "low", .help = "all logits near -120", SDPA_LEVELS(-120, NULL, 1) },                                          \
     { .name = "lowest", .help = "all products of Q and K near -60000", SDPA_LEVELS(1, sdpa_level_far_below, 1) },                    \
     { .name = "bottom", .help = "all logits near -60000", SDPA_LEVELS(-6e4, NULL, 1) },                                    \
+    { .name = "deepest", .help = "the first key's logits near -5e30, the others' near -1e31; in FP16 as far as it goes",   \
+      SDPA_LEVELS(-1e31, sdpa_level_half_first, 1) },                                                                 \
     { .name = "high", .help = "all logits near 120", SDPA_LEVELS(120, NULL, 1) },                                          \
     { .name = "rising", .help = "maxima of tiles of keys rise by 2^7 to 2^20", SDPA_LEVELS(1, sdpa_level_step_up, 0.5f) },           \
     { .name = "falling", .help = "maxima of tiles of keys fall, past 2^128 in all", SDPA_LEVELS(1, sdpa_level_step_down, 1) },       \
