@@ -35,7 +35,7 @@ expect 'expected failures alone: nothing is left' "$(results '.counts.SKIP')" 0
 
 # In a suite that is timed nothing of what is known of a case before its time makes less of a failure.
 timed=("${hasty[@]}" --expectations none --format json)
-gate run --module "$modules/pull_faulty.so" "${timed[@]}" --fail-fast
+gate run --module "$modules/pull_faulty.so" "${timed[@]}" --fail-fast --jobs 1
 expect 'wrong, in a suite that is timed: status' "$status" 1
 expect 'wrong, in a suite that is timed: one failed' "$(results .counts.FAIL)" 1
 gate run --module "$modules/pull_pardoned.so" "${timed[@]}"
