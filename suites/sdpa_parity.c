@@ -103,6 +103,7 @@ enum { keys_mha = 4, keys_gqa = 2 };
 
 /* Those that are no multiple of 16. */
 #define DIMENSION(d) ROW(f16, d, 3, causal, gqa, 77), ROW(bf16, d, 1, full, mha, 77)
+/* With fewer batches, for a CPU. */
 #define LARGE_DIMENSION(d) ROW(f16, d, 1, causal, gqa, 77), ROW(bf16, d, 2, full, mha, 77)
 
 /* Batches past 16 bits, heads of all of them past what the second and third side of a grid hold. */

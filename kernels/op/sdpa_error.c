@@ -70,21 +70,11 @@ struct inputs {
     double *lengths; /* of keys */
 };
 
-/* Not inlined: GCC makes no vectors of it within the loop over keys. */
-static __attribute__((noinline)) double dot(const float *a, const float *b, int64_t n)
-{
-    double sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int64_t i = 0; i < n; i++)
-        sum += (double)a[i] * b[i];
-    return sum;
-}
-
 static double *lengths_of(const float *k, int64_t n_keys, int64_t D)
 {
     double *lengths = malloc((size_t)n_keys * sizeof *lengths);
     for (int64_t j = 0; j < n_keys && lengths; j++)
-        lengths[j] = sqrt(dot(k + j * D, k + j * D, D));
+        lengths[j] = sqrt(sdpa_dot(k + j * D, k + j * D, D));
     return lengths;
 }
 
@@ -108,7 +98,7 @@ static int64_t weigh(const struct inputs *in, const struct query *at, const floa
     const double scale = sdpa_scale(p);
     int64_t visible = 0;
     for (int64_t j = 0; j < at->keys; j++) {
-        const double score = scale * dot(q, k + j * p->D, p->D);
+        const double score = scale * sdpa_dot(q, k + j * p->D, p->D);
         ret_weights[j] = in->scores ? in->scores->modify(in->scores->of, score, at->b, at->h, at->i, j) : score;
         ret_added[j] = in->scores ? SDPA_SCORE_ROUNDING * (1 + fabs(score) + fabs(ret_weights[j])) : 0;
         row_max = fmax(row_max, ret_weights[j]);
@@ -142,7 +132,7 @@ static void scale_row(const struct inputs *in, const kg_tensor *tensors, int64_t
     const int64_t D = p->D, Skv = sdpa_kv_length(p);
     const struct query at = query_of(in, row);
     const float *q = in->q + row * D;
-    const double score = in->model.score * sqrt(dot(q, q, D));
+    const double score = in->model.score * sqrt(sdpa_dot(q, q, D));
     double *weights = scratch, *added = weights + Skv, *of_values = added + Skv, *coded = of_values + D, of_scores = 0;
     const int64_t keys = weigh(in, &at, q, weights, added);
     for (int64_t d = 0; d < 2 * D; d++)

@@ -7,6 +7,7 @@
 #include "op/threads.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* Inputs as floats, which hold them exactly. */
 struct inputs {
@@ -15,7 +16,7 @@ struct inputs {
     float *q, *k, *v;
 };
 
-static double dot(const float *a, const float *b, int64_t n)
+double sdpa_dot(const float *a, const float *b, int64_t n)
 {
     double sum = 0;
 #pragma omp simd reduction(+ : sum)
@@ -38,7 +39,7 @@ static void reference_row(const struct inputs *in, int64_t row, double *weights,
 
     double row_max = -INFINITY;
     for (int64_t j = 0; j < visible; j++) {
-        weights[j] = scale * dot(in->q + row * D, in->k + (first_key + j) * D, D);
+        weights[j] = scale * sdpa_dot(in->q + row * D, in->k + (first_key + j) * D, D);
         if (scores)
             weights[j] = scores->modify(scores->of, weights[j], b, h, i, j);
         row_max = fmax(row_max, weights[j]);

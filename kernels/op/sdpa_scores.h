@@ -13,6 +13,9 @@ struct sdpa_scores {
     const void *of;
 };
 
+/* The sum of a_i b_i, i < n, which both are made of. */
+double sdpa_dot(const float *a, const float *b, int64_t n);
+
 /* As sdpa_reference_cpu and sdpa_error_scale_cpu, which call them without `scores`: NULL means the mask of the struct
  * sdpa alone. With it that mask is not read. */
 int sdpa_reference_rows(const struct sdpa *p, const struct sdpa_scores *scores, const kg_tensor *tensors,

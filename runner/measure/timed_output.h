@@ -14,12 +14,11 @@ struct kg_timed_output {
 };
 
 /* A kg_interlude's call. Every set that timed calls were given must hold the checked output, or one that is as right.
-
- * * With other inputs, all sets then get them, staged anew, their outputs stay, and the case's windows must make the
- * outputs right. Then, set by set: none to three calls alone, inputs exchanged again, and one call, whose output must
- be
- * right. Last, such a call behind a window, for a kernel that goes by the clock or works on when it has returned.
- * KG_EDEVICE: an output is wrong. */
+ *
+ * With other inputs, all sets then get them, staged anew, their outputs stay, and the case's windows must make the
+ * outputs right. Then, set by set: none to three calls alone, inputs exchanged again, and one call, which must make the
+ * output right. Last, such a call behind a window, for a kernel that goes by the clock, or works on when it has
+ * returned. KG_EDEVICE: an output is wrong. */
 int kg_timed_output_check(void *timed_output, struct kg_arm *arm, struct kg_arm *baseline, kg_error *ret_error);
 
 #endif

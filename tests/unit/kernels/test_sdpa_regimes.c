@@ -634,6 +634,23 @@ static void sums_pass_what_fp32_holds(void **state)
     done(&huge), done(&tiny), done(&rising);
 }
 
+/* In FP16 both factors stay in its range. */
+static void the_deepest_logits_are_past_finite_sentinels(void **state)
+{
+    (void)state;
+    for (int wide = 0; wide < 2; wide++) {
+        const struct sdpa p = { .B = 1, .H = 2, .S = 20, .D = 136, .dtype = wide ? KG_BF16 : KG_F16 };
+        struct call c = made(p, "deepest", 3);
+        const double first = logit(&c, 7, 0), most = wide ? 1e31 : 0x1p30 * sdpa_scale(&p) * 34;
+        assert_true(fabs(first / most + 0.5) < 0.01 && first < -1e9);
+        for (int64_t j = 1; j < p.S; j++)
+            assert_true(fabs(logit(&c, 7, j) / most + 1) < 0.01);
+        for (int64_t i = 0; i < p.H * p.S * p.D; i++)
+            assert_true(wide || fabsf(((float *)c.floats[SDPA_K].data)[i]) <= 65504);
+        done(&c);
+    }
+}
+
 /* ---- keys that some queries do not see -------------------------------------------------------------------------- */
 
 static void check_hidden(struct sdpa p)
@@ -690,6 +707,7 @@ int main(void)
         cmocka_unit_test(one_value_of_a_head_is_large),
         cmocka_unit_test(one_element_of_a_heads_keys_is_large),
         cmocka_unit_test(sums_pass_what_fp32_holds),
+        cmocka_unit_test(the_deepest_logits_are_past_finite_sentinels),
         cmocka_unit_test(hidden_keys_do_not_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
