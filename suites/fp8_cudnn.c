@@ -60,7 +60,11 @@ static const struct sdpa_fp8 cpu_shapes[] = {
     MEET(15, 2, 5, 5, 77, 77, 64, full, 0, 100), MEET(16, 2, 6, 2, 1, 77, 64, causal, 0, 0),
     MEET(17, 2, 6, 2, 77, 33, 9, bottom, 0.05, 100), MEET(18, 2, 6, 2, 205, 33, 48, full, 0, 0),
     /* clang-format on */
+    ROW("d256", .B = 1, .H = 2, .S = 40, .D = 256),
+    ROW("keys_32768", .B = 1, .H = 2, .S = 1, .Skv = 32768, .D = 8, .scale = 0.05), /* past sums of 14 bits */
+    ROW("three_values", .B = 1, .H = 1, .S = 1, .D = 3),                            /* the largest is the last */
 };
+enum { CPU_ALONE = 3 }; /* of these, rows at the end that no GPU has run yet */
 
 static const kg_suite_regime regimes[] = {
     { "poison", "*" },
@@ -92,6 +96,7 @@ static const kg_suite_regime regimes[] = {
     { "large_q", "odd" },
     { "large_k", "odd" },
     { "large_k", "meet_1" },
+    { "constant", "keys_32768" },
 };
 
 static const uint64_t seeds[] = { 0, 1, 2 };
@@ -132,7 +137,8 @@ const kg_suite fp8_cudnn = {
 const kg_suite fp8_cudnn_parity = {
     .name = "fp8_cudnn_parity",
     .help = "correctness of fp8_cudnn's kernels on odd lengths, scales and heads",
-    .shapes = KG_TABLE(cpu_shapes),
+    .shapes = { cpu_shapes, sizeof cpu_shapes / sizeof *cpu_shapes - CPU_ALONE, sizeof *cpu_shapes },
+    .cpu_shapes = KG_TABLE(cpu_shapes),
     .backends = KG_LIST(parity_backends),
     .time = { .off = true },
     BOTH_SUITES,

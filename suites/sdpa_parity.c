@@ -229,7 +229,8 @@ static const struct sdpa cpu_shapes[] = {
     CPU_LENGTHS(bf16, 96, 5, causal, gqa),
     RECTANGLES(f16, rect, 64),
     RECTANGLES(bf16, rect, 64),
-    EDGES(f16, 8, 1, causal, gqa), /* tiles are of rows and keys, whatever D is */
+    RECTANGLES(bf16, rect_wide, 128), /* a name without regimes */
+    EDGES(f16, 8, 1, causal, gqa),    /* tiles are of rows and keys, whatever D is */
     EDGES(bf16, 8, 1, full, mha),
     MASKED_RECTANGLES(f16, 8),
     MASKED_RECTANGLES(bf16, 24),
@@ -245,10 +246,16 @@ static const struct sdpa cpu_shapes[] = {
     LARGE_DIMENSION(256),
     COMMON_DIMENSION(32),
     COMMON_DIMENSION(96),
+    COMMON_DIMENSION(112), /* rests of a division by 64 that are several powers of two */
+    COMMON_DIMENSION(120),
     COMMON_DIMENSION(128),
     COMMON_DIMENSION(160),
     COMMON_DIMENSION(192),
     LONG(24, 16),
+    { "decode_8192", .B = 1, .H = 2, .Hkv = 1, .S = 1, .Skv = 8192, .D = 16, .dtype = KG_F16 },  /* no cut tile */
+    { "decode_8207", .B = 1, .H = 2, .Hkv = 1, .S = 1, .Skv = 8207, .D = 16, .dtype = KG_BF16 }, /* no whole eighths */
+    { "queries_2304", .B = 1, .H = 1, .S = 2304, .Skv = 40, .D = 8, .dtype = KG_BF16 },          /* whole tiles */
+    { "heads_5", .B = 1, .H = 5, .S = 661, .D = 8, .dtype = KG_BF16 }, /* for two threads, not to be halved */
     MEETINGS(8, 24, 40, 64),
     ROW(f16, 33, 1, causal, gqa, 17),
     ROW(f16, 34, 1, causal, gqa, 17),
@@ -258,14 +265,18 @@ static const struct sdpa cpu_shapes[] = {
     UNEQUAL(bf16, 8, full, 3, 448),
     UNEQUAL(bf16, 8, full, 3, 700),
     { "groups_of_41", .B = 1, .H = 82, .Hkv = 2, .S = 1, .Skv = 3, .D = 8, .dtype = KG_F16 },
+    { "groups_of_7", .B = 2000, .H = 7, .Hkv = 1, .S = 1, .Skv = 3, .D = 8, .dtype = KG_F16 }, /* past 16 bits of 1/7 */
     { "queries_140001", .B = 1, .H = 1, .S = 140001, .Skv = 1, .D = 8, .dtype = KG_F16 },
     { "keys_19m", .B = 300, .H = 1, .S = 1, .Skv = 1000, .D = 64, .dtype = KG_F16 }, /* elements, past 2^24 */
     LENGTH_PAIRS(LENGTH, f16, full, 40, 1, 0),
+    LENGTH_PAIRS(LENGTH, bf16, full, 64, 1, 0),
     LENGTH_PAIRS(LENGTH, bf16, bottom, 16, 1, 0),
     LENGTH_PAIRS(LENGTH, bf16, bottom, 16, 1, 16),
     NOT_GRANTED(24, 1024), /* 24 channels, as 17 signs tell 70001 keys apart */
     MANY_HEADS(8, 3),
     UNEQUAL(f16, 64, causal, 1, 200),
+    UNEQUAL(f16, 128, full, 9, 192), /* an odd number of tiles of 64 keys */
+    { "scale_small", .B = 1, .H = 2, .Hkv = 1, .S = 77, .D = 24, .dtype = KG_F16, .scale = 0.004 },
 };
 
 /* Long rows, so that every kernel takes several tiles; on the CPU the shorter ones. */

@@ -97,6 +97,8 @@ static void take_work(const struct kg_result *result, struct kg_golden *golden)
         kg_problem_format(op, result->of.problem, golden->problem, sizeof golden->problem);
         golden->flops = result->work.flops;
         golden->bytes = result->work.bytes;
+        golden->tensors = result->work.tensors;
+        golden->given = result->launch.given;
     }
     memcpy(golden->identity, result->identity, sizeof golden->identity);
     memcpy(golden->pin, result->pin, sizeof golden->pin);
@@ -147,6 +149,12 @@ static void add_changed_work(const char *name, double was, double is, char *what
         kg_text_join(what, size, "; ", "%s: %.10g -> %.10g", name, was, is);
 }
 
+static void add_changed_digest(const char *name, int was, int is, char *what, size_t size)
+{
+    if (was && is && was != is)
+        kg_text_join(what, size, "; ", "%s: others", name);
+}
+
 bool kg_golden_is_of(const struct kg_golden *golden, const kg_op *op, const void *problem, const struct kg_work *work,
                      char *ret_what, size_t size)
 {
@@ -158,6 +166,8 @@ bool kg_golden_is_of(const struct kg_golden *golden, const kg_op *op, const void
         kg_text_join(ret_what, size, "; ", "problem: %s", change);
     add_changed_work("flops", golden->flops, work->flops, ret_what, size);
     add_changed_work("bytes", golden->bytes, work->bytes, ret_what, size);
+    add_changed_digest("tensors", golden->tensors, work->tensors, ret_what, size);
+    add_changed_digest("given inputs", golden->given, work->given, ret_what, size);
     return !ret_what[0];
 }
 
@@ -165,7 +175,8 @@ bool kg_golden_is_of(const struct kg_golden *golden, const kg_op *op, const void
 static bool is_other_work(const struct kg_golden *a, const struct kg_golden *b)
 {
     return a->problem[0] && b->problem[0] &&
-           (strcmp(a->problem, b->problem) != 0 || a->flops != b->flops || a->bytes != b->bytes);
+           (strcmp(a->problem, b->problem) != 0 || a->flops != b->flops || a->bytes != b->bytes ||
+            (a->tensors && b->tensors && a->tensors != b->tensors) || (a->given && b->given && a->given != b->given));
 }
 
 /* ---- the best -------------------------------------------------------------------------------------------------- */

@@ -53,8 +53,9 @@ struct kg_golden {
     char pin[480];
     char problem[512]; /* kg_problem_format; "" : it is not known, nor are the next two */
     double flops, bytes;
-    char launch[1024]; /* kg_launch_format; "" : it is not known, nor are the knobs */
-    char knobs[256];   /* as they took effect: name=value,… */
+    int tensors, given; /* digests of what the op describes and gives; 0: not known, or nothing is given */
+    char launch[1024];  /* kg_launch_format; "" : it is not known, nor are the knobs */
+    char knobs[256];    /* as they took effect: name=value,… */
     struct kg_threshold threshold;
     char creep[16];    /* per cent over the best that its table allowed; "" : KG_CREEP_PCT */
     char xfails[256];  /* regimes in which it was expected to fail, "normal" among them: "huge,sink"; "" : none */

@@ -21,6 +21,7 @@ static const char *const timers[] = { "graph", "event" }, *const caches[] = { "w
 #define WITH_PROBLEM .with = offsetof(struct kg_golden, problem)
 #define WITH_LAUNCH .with = offsetof(struct kg_golden, launch)
 #define THRESHOLD(field) KG_AT(struct kg_threshold, field)
+#define DIGEST .most = INT_MAX, .optional = true
 #define WITH_COMPILER .most = INT_MAX, .with = offsetof(struct kg_golden, compiler)
 
 /* ---- what tables hold ------------------------------------------------------------------------------------------ */
@@ -65,9 +66,9 @@ static const struct kg_member contract_members[] = {
     { "data", KG_IS_NAME, KG_AT(struct kg_contract, data) },
 };
 static const struct kg_member problem_members[] = {
-    { "fields", KG_IS_NAME, GOLDEN(problem) },
-    { "flops", KG_IS_EXACT, GOLDEN(flops) },
-    { "bytes", KG_IS_EXACT, GOLDEN(bytes) },
+    { "fields", KG_IS_NAME, GOLDEN(problem) },       { "flops", KG_IS_EXACT, GOLDEN(flops) },
+    { "bytes", KG_IS_EXACT, GOLDEN(bytes) },         { "tensors", KG_IS_COUNT, GOLDEN(tensors), DIGEST },
+    { "given", KG_IS_COUNT, GOLDEN(given), DIGEST },
 };
 static const struct kg_member threshold_members[] = {
     { "pct", KG_IS_AMOUNT, THRESHOLD(pct) },       { "from", KG_IS_NAME, THRESHOLD(from) },

@@ -17,9 +17,10 @@ const char *const kg_limit_names[KG_LIMITS] = { "max_abs", "mean_abs", "bad_pct"
 
 /* What differs from the reference no more than an honest answer may is not wrong: rows exchanged that are equal, a
  * hundredth more where codes have 3 bits and elements are few. */
-static bool applies(const struct kg_comparison *answer, const kg_gates *gates)
+static bool applies(const struct kg_strength *strength, int wrong, const struct kg_comparison *answer,
+                    const kg_gates *gates)
 {
-    return answer->nonfinite || answer->max_scaled > HONEST_SCALES ||
+    return (strength->normal && wrong == KG_WRONG_ZEROS) || answer->nonfinite || answer->max_scaled > HONEST_SCALES ||
            fabs(answer->slope - 1) > kg_comparison_honest_slope(answer, gates);
 }
 
@@ -28,6 +29,8 @@ static double just_under(double value)
 {
     if (!isfinite(value))
         return 1;
+    if (!(value > 0))
+        return 0;
     const double digit = pow(10, ceil(log10(value)) - 2);
     return (ceil(value / digit) - 1) * digit;
 }
@@ -71,7 +74,7 @@ void kg_strength_add(struct kg_strength *strength, const struct kg_comparison an
         return;
     for (int wrong = 0; wrong < KG_WRONGS; wrong++) {
         const kg_wrong_set bit = 1u << wrong;
-        if (!applies(&answers[wrong], gates))
+        if (!applies(strength, wrong, &answers[wrong], gates))
             continue;
         strength->applies |= bit;
         if (!kg_gate_marks_all(kg_comparison_mark(&judged[wrong], gates)))
@@ -84,6 +87,10 @@ void kg_strength_add(struct kg_strength *strength, const struct kg_comparison an
 void kg_remedy_say(const struct kg_remedy *remedy, char *text, size_t size)
 {
     const bool held = remedy->in_force > 0 && isfinite(remedy->in_force);
+    if (!(remedy->wanted > 0)) {
+        kg_text_add(text, size, "the reference itself is");
+        return;
+    }
     kg_text_add(text, size, "%s %s would see it; suite has %s", kg_limit_names[remedy->limit],
                 kg_format_number(remedy->wanted).s, held ? kg_format_number(remedy->in_force).s : "none");
 }

@@ -27,6 +27,7 @@ struct kg_remedy {
 
 struct kg_strength {
     bool judged;
+    bool normal;                          /* the inputs are: zeros are no honest answer then, whatever the scale says */
     kg_wrong_set applies;                 /* the others are what an honest answer could be */
     kg_wrong_set accepted;                /* of these */
     struct kg_remedy remedies[KG_WRONGS]; /* of the accepted ones */

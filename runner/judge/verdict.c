@@ -33,7 +33,9 @@ static bool is_of_other_work(const struct kg_result *result, const struct kg_gol
                              size_t size)
 {
     const kg_op *op = result->of.suite ? result->of.suite->op : NULL;
-    return op && result->of.problem && !kg_golden_is_of(golden, op, result->of.problem, &result->work, ret_what, size);
+    struct kg_work work = result->work;
+    work.given = result->launch.given;
+    return op && result->of.problem && !kg_golden_is_of(golden, op, result->of.problem, &work, ret_what, size);
 }
 
 /* Does what was compiled at run time spill more than what was blessed? Said once of a shape. What another compiler made
@@ -100,6 +102,10 @@ static enum kg_verdict decide_time(struct kg_result *result, const struct kg_exp
     }
     if (!policy->timed)
         return leave_untimed(result, golden);
+    if (policy->is_cpu_anchor && !policy->against && golden) {
+        kg_reason_add(result, "golden exists, but the table has made it the anchor (--bless --prune removes it)");
+        return KG_LOST;
+    }
     if (policy->is_cpu_anchor && !policy->against) {
         kg_reason_add(result, "right; the anchor on a CPU, its time is not judged");
         return KG_PASS;

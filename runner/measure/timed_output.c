@@ -4,8 +4,8 @@
 #include "base/random.h"
 #include "measure/audit.h"
 
-#define LEAST_SINGLES 8 /* one set is called alone so often */
-#define MOST_BEFORE 3   /* calls before the inputs are exchanged: a kernel that rests at every second to fourth call */
+#define LEAST_SINGLES 16 /* one set is called alone so often */
+#define MOST_BEFORE 3    /* calls before the inputs are exchanged: a kernel that rests at every second to fourth call */
 
 static int check_surroundings(const struct kg_fixture *fixture, const struct kg_prepared *prepared, int at,
                               kg_error *ret_error)

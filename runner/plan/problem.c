@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/random.h"
 #include "base/text.h"
 #include "plan/field.h"
 
@@ -12,6 +13,28 @@ void kg_op_server_add(struct kg_op_server *server)
 {
     server->next = servers;
     servers = server;
+}
+
+static uint64_t digest_of(uint64_t digest, const kg_tensor *t)
+{
+    const int64_t said[] = { t->dtype, t->role, t->given, t->rank };
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+        digest = kg_mix64(digest + (uint64_t)said[i]);
+    for (int i = 0; i < t->rank && i < KG_MAX_RANK; i++)
+        digest = kg_mix64(digest + (uint64_t)t->dims[i]);
+    return kg_mix64(digest + (uint64_t)(kg_tensor_unit(t) * 0x1p60));
+}
+
+static int digest_tensors(const kg_op *op, const void *problem)
+{
+    kg_tensor tensors[KG_MAX_TENSORS] = { 0 };
+    uint64_t digest = 0;
+    int count = 0;
+    if (op->tensors(problem, tensors, &count) || count < 0 || count > KG_MAX_TENSORS)
+        return 0;
+    for (int i = 0; i < count; i++)
+        digest = digest_of(digest, &tensors[i]);
+    return (int)(digest >> 33) | 1;
 }
 
 int kg_op_answer(const kg_op *op, enum kg_question question, const void *problem, struct kg_answers *ret_answers,
@@ -24,7 +47,8 @@ int kg_op_answer(const kg_op *op, enum kg_question question, const void *problem
     ret_answers->work = (struct kg_work){ .flops = op->flops(problem),
                                           .bytes = op->bytes(problem),
                                           .queries = op->queries ? op->queries(problem) : 1,
-                                          .peak_ratio = op->peak_ratio ? op->peak_ratio(problem) : 1 };
+                                          .peak_ratio = op->peak_ratio ? op->peak_ratio(problem) : 1,
+                                          .tensors = digest_tensors(op, problem) };
     return KG_OK;
 }
 

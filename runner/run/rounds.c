@@ -107,12 +107,16 @@ static int workers_of(const struct kg_session *s)
     return s->options->repeat ? 1 : kg_crew_size(&s->device);
 }
 
+static int check_files(const struct kg_session *s, kg_error *ret_error)
+{
+    int status = kg_module_is_same(&s->module, ret_error);
+    return status || !s->baseline.root ? status : kg_module_is_same(&s->baseline, ret_error);
+}
+
 static int run_job(struct kg_rounds *r, const struct kg_job *job, size_t later, kg_error *ret_error)
 {
     char stage[32] = "correctness";
-    int status = kg_module_is_same(&r->session->module, ret_error);
-    if (!status && r->session->baseline.root)
-        status = kg_module_is_same(&r->session->baseline, ret_error);
+    int status = check_files(r->session, ret_error);
     if (status)
         return status;
     if (job->round)
@@ -121,7 +125,7 @@ static int run_job(struct kg_rounds *r, const struct kg_job *job, size_t later, 
     status = kg_crew_run(job, job->round ? 1 : workers_of(r->session), &r->options, r->session->results,
                          r->session->n_results, &r->stopped, ret_error);
     kg_progress_end(&r->progress);
-    return status;
+    return status ? status : check_files(r->session, ret_error);
 }
 
 /* ---- which rounds are to come ---- */

@@ -174,6 +174,12 @@ int kg_session_open_device(struct kg_session *s, const struct kg_options *option
     return status;
 }
 
+/* Not in a folder that is named and is not there, or a slip of the pen would judge by nothing. */
+static bool is_new(const struct kg_session *s)
+{
+    return !s->goldens.exists && (!s->options->expectations || kg_folder_exists(s->expectations));
+}
+
 static void describe_run(struct kg_session *s)
 {
     struct kg_run *run = &s->run;
@@ -193,7 +199,7 @@ static void describe_run(struct kg_session *s)
     run->timed = !s->options->no_time;
     run->bless = s->options->bless;
     run->allow_all = s->options->allow_undecided;
-    run->allow_undecided = s->options->allow_undecided || (s->options->allow_undecided_new && !s->goldens.exists);
+    run->allow_undecided = s->options->allow_undecided || (s->options->allow_undecided_new && is_new(s));
     run->shuffle_seed = s->options->shuffle_seed_given ? s->options->shuffle_seed : (uint64_t)time(NULL);
 }
 

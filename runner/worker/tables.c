@@ -79,7 +79,9 @@ char *kg_answers_format(enum kg_question question, const struct kg_answers *answ
         return format_tensors(answers);
     if (question == KG_ASK_CHECK)
         return strdup("0");
-    return asprintf(&text, "%a %a %a %a", work->flops, work->bytes, work->queries, work->peak_ratio) < 0 ? NULL : text;
+    const int length =
+        asprintf(&text, "%a %a %a %a %d", work->flops, work->bytes, work->queries, work->peak_ratio, work->tensors);
+    return length < 0 ? NULL : text;
 }
 
 /* Tensors are described again and again: each name once. */
@@ -132,8 +134,8 @@ int kg_answers_parse(enum kg_question question, const char *line, struct kg_answ
         return KG_OK;
     if (question == KG_ASK_TENSORS && parse_tensors(line, ret_answers))
         return KG_OK;
-    if (question == KG_ASK_WORK &&
-        sscanf(line, "%la %la %la %la", &work->flops, &work->bytes, &work->queries, &work->peak_ratio) == 4)
+    if (question == KG_ASK_WORK && sscanf(line, "%la %la %la %la %d", &work->flops, &work->bytes, &work->queries,
+                                          &work->peak_ratio, &work->tensors) == 5)
         return KG_OK;
     return kg_fail(ret_error, KG_EINVAL, "the module's process answers what was not asked");
 }

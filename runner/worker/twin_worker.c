@@ -179,13 +179,33 @@ static int stage(struct twin *t, const struct kg_twin_ask *ask, kg_error *ret_er
     return status ? status : context->ops->synchronize(context, ret_error);
 }
 
+/* The worker's own protection of inputs does not hold for these mappings. */
+static int seal_inputs(struct twin *t, const struct kg_buffers *set, kg_error *ret_error)
+{
+    kg_context *context = t->worker.context;
+    int status = KG_OK;
+    for (int i = 0; i < set->count && context->ops->seal; i++)
+        for (struct mapping *m = t->mappings; m && !status && set->tensors[i].role == KG_INPUT; m = m->next) {
+            const char *at = set->tensors[i].data, *start = m->data;
+            if (at >= start && at < start + m->bytes)
+                status = context->ops->seal(context, m->data, m->bytes, ret_error);
+        }
+    return status;
+}
+
 static int launch(struct twin *t, const struct kg_twin_ask *ask, kg_error *ret_error)
 {
+    struct kg_prepared *prepared = &t->arms[ask->arm].prepared;
     kg_context *context = t->worker.context;
     int status = context->ops->spoil(context, ret_error);
     if (!status)
-        status = kg_prepared_launch(&t->arms[ask->arm].prepared, 0, context->ops->stream(context), ret_error);
+        status = seal_inputs(t, &prepared->ring[0], ret_error);
+    if (!status)
+        status = kg_prepared_launch(prepared, 0, context->ops->stream(context), ret_error);
     context->ops->spoil_end(context);
+    const bool written = context->ops->unseal && context->ops->unseal(context);
+    if (!status && written)
+        status = kg_fail(ret_error, KG_EDEVICE, "wrote into its inputs, and put back what was there");
     return status ? status : context->ops->synchronize(context, ret_error);
 }
 

@@ -41,6 +41,7 @@ while IFS= read -r entry; do
     gpu) files=tests/cuda/gpu.sh ;;
     shipped_kernels) files=tests/meson.build ;;
     reports) files=tests/reports/test_reports.c ;;
+    status_pairs) files=tests/status/status.py ;;
     *) files=$(find tests -name "$name.sh" -not -path '*/cuda/*' -o -name "$name.c" -o -name "test_$name.c" \
         -o -name "$name.py") ;;
     esac

@@ -82,7 +82,7 @@ expect 'by goldens' "$status $(reason linked/long/s0/plain | grep -o 'scale .*')
 replaced() { # replaced HOW COMMAND...
     local how=$1
     shift
-    WAIT=1 "$kgate" run --module ./linked.so --rounds 3 --timer event --samples 3 --warmup 1 >out 2>err &
+    WAIT=1 "$kgate" run --module ./linked.so --rounds 3 --timer event --samples 3 --warmup 1 ${untimed:+--no-time} >out 2>err &
     run=$!
     until [ "$(workers | wc -l)" -gt 0 ] || ! kill -0 "$run" 2>/dev/null; do sleep 0.02; done
     "$@"
@@ -93,6 +93,7 @@ replaced() { # replaced HOW COMMAND...
 }
 cp linked.so other.so
 replaced 'written to' touch linked.so
+untimed=yes replaced 'written to in the last round' touch linked.so
 replaced 'another in its place' mv other.so linked.so
 replaced 'removed' rm linked.so
 finish

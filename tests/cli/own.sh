@@ -64,6 +64,21 @@ run against-base
 expect 'wrong: status' "$status" 1
 expect 'baselines: one commit' "$(find "$XDG_CACHE_HOME/kgate/baselines" -name mine.so | wc -l)" 1
 
+# ---- a command that builds something else ----
+
+own() { # own COMMAND -- status and message of the gate with it
+    status=0
+    "$ci/gate" --module mine.so --build "$1" --device cpu --no-time pull/plain >"$scratch/out" 2>"$scratch/err" "${@:2}" || status=$?
+}
+own 'mkdir -p elsewhere'
+expect 'an old module is left: status' "$status" 2
+expect_in 'an old module is left: why' "$scratch/err" "left no mine.so"
+rm -rf "$XDG_CACHE_HOME/kgate/baselines"
+own "cd $PWD && sh build.sh" --against main
+expect 'this tree in the place of the other: status' "$status" 2
+expect_in 'this tree in the place of the other: why' "$scratch/err" 'makes mine.so of this tree'
+expect 'the module is there again' "$(ls mine.so* | tr '\n' ' ')" 'mine.so '
+
 # ---- by goldens of another machine, whose commit was squashed ----
 
 git checkout -q -b blessed main

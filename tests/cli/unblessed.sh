@@ -27,6 +27,9 @@ for allowed in '' --allow-undecided=new --allow-undecided ''; do
     expect "no golden, ${allowed:-nothing allowed}: none is made" "$(ls -A goldens)" ''
 done
 
+gate run "${one[@]}" "${fast[@]}" "${quick[@]}" --expectations mistyped --allow-undecided=new
+expect 'a folder that is not there is not new: status' "$status" 4
+
 # ---- a run that is faster ----
 
 bless "${one[@]}" "${slow[@]}" "${first[@]}" --reason 'slow on purpose'

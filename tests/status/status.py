@@ -2,8 +2,9 @@
 """status.py -- draws modules and command lines, and holds kgate's exit status, JSON, JUnit, TAP and last line to what
 README.md's table says of them, worked out here from what was drawn.
 
-    status.py KGATE DRAWN.so [--runs N] [--first SEED] [--keep FOLDER]
+    status.py KGATE DRAWN.so [--pairs] [--runs N] [--first SEED] [--keep FOLDER]
 
+With --pairs times are judged too: by the goldens of an older build, or beside it.
 A run that differs is drawn again with less and less until nothing more can go, and told with its seed and files. Status 1:
 some run differed. Without a GPU: cases of one are skipped."""
 import argparse
@@ -20,9 +21,12 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 
-DEEDS = {"right": None, "wrong": "FAIL", "crashes": "ERROR", "exits": "ERROR", "fails": "ERROR", "overruns": "ERROR", "borrows": "ERROR", "falls": "ERROR",
+DEEDS = {"right": None, "slow": None, "wrong": "FAIL", "crashes": "ERROR", "exits": "ERROR", "fails": "ERROR", "overruns": "ERROR", "borrows": "ERROR", "falls": "ERROR",
          "refuses": "SKIP", "hangs": "ERROR"}
-STATUS = {"PASS": 0, "XFAIL": 0, "SKIP": 0, "FAIL": 1, "ERROR": 1, "XPASS": 1, "UNGATED": 4}
+STATUS = {"PASS": 0, "FAST": 0, "XFAIL": 0, "SKIP": 0, "FAIL": 1, "ERROR": 1, "XPASS": 1, "SLOW": 3,
+          "UNSURE": 4, "UNGATED": 4, "LOST": 4}
+
+HASTY = ["--timer", "event", "--samples", "51", "--warmup", "5"]
 
 
 # ---- what is drawn ----
@@ -58,22 +62,74 @@ def draw(seed):
     return {"suites": suites, "options": options}
 
 
-def tables(drawn):
+def draw_pair(seed):
+    """A module whose times are judged, by the goldens of an older one or beside it, which was right."""
+    dice = random.Random(seed)
+    older = [{"name": name, "timed": timed, "rows": dice.randint(1, 2), "seeds": dice.randint(1, 2), "xfails": [],
+              "backends": [{"name": f"b{number}", "kind": "cpu", "row": -1, "deed": dice.choice(["right", "right", "right", "slow"])}
+                           for number in range(dice.randint(1, 2))]}
+             for name, timed in (("alpha", True), ("beta", dice.random() < 0.3))]
+    suites = copy.deepcopy(older)
+    for _ in range(dice.choice([0, 1, 1, 2, 3])):
+        dice.choice(CHANGES)(dice.choice(suites), dice)
+    options = {"device": dice.choice(["cpu", "cpu", "auto"]), "no_time": dice.random() < 0.15,
+               "format": dice.choice(["json", "tap", "text"])}
+    judge = dice.choice(["golden", "against"])
+    choices = {"patterns": lambda: [dice.choice(["alpha", "*/r0/*", "*/*/s0/*", "*/*/*/b0", "alpha/r0/s1/b0"])],
+               "exclude": lambda: [dice.choice(["beta", "*/r1/*", "*/*/s0/*", "*/*/*/b1"])],
+               "backend": lambda: ["b0"], "seed": lambda: [dice.choice(["0", "7", "1,0"])],
+               "allow_undecided": lambda: [dice.choice(["", "=new"][:1 + (judge == "golden")])], "jobs": lambda: ["2"],
+               "allow_removed": lambda: [""]}
+    for name, choose in choices.items():
+        if dice.random() < 0.15 and (name != "allow_removed" or judge == "against"):
+            options[name] = choose()
+    return {"suites": suites, "options": options, "older": older, "judge": judge}
+
+
+def set_deed(suite, dice):
+    backend = dice.choice(suite["backends"])
+    backend["deed"] = dice.choice(["slow", "slow", "slow", "right", "wrong", "crashes", "exits", "refuses", "fails", "overruns", "borrows", "falls"])
+    backend["row"] = dice.choice([-1, -1, 0, 1])
+
+
+def add_backend(suite, dice):
+    suite["backends"].append({"name": f"b{len(suite['backends'])}", "kind": dice.choice(["cpu", "cuda"]), "row": -1,
+                              "deed": dice.choice(["right", "slow", "wrong", "refuses"])})
+
+
+def drop_backend(suite, dice):
+    if len(suite["backends"]) > 1:
+        suite["backends"].pop(dice.randrange(len(suite["backends"])))
+
+
+def add_xfail(suite, dice):
+    suite["xfails"].append(f"{suite['name']}/*/{dice.choice(['*', 's0', 's1'])}/{dice.choice(['*', 'b0'])}")
+
+
+CHANGES = [set_deed, set_deed, set_deed, add_backend, drop_backend, add_xfail,
+           lambda suite, dice: suite.update(rows=dice.randint(1, 3)),
+           lambda suite, dice: suite.update(seeds=dice.randint(1, 3)),
+           lambda suite, dice: suite.update(timed=not suite["timed"]),
+           lambda suite, dice: suite.update(half=[dice.choice([0, 1])])]
+
+
+def tables(suites):
     lines = []
-    for suite in drawn["suites"]:
+    for suite in suites:
         lines.append(f"suite {suite['name']} {'timed' if suite['timed'] else 'untimed'} {suite['rows']} {suite['seeds']}")
+        lines += [f"half {row}" for row in suite.get("half", [])]
         lines += [f"backend {b['name']} {b['kind']} {b['deed']} {b['row']}" for b in suite["backends"]]
         lines += [f"xfail {pattern}" for pattern in suite["xfails"]]
     return "\n".join(lines) + "\n"
 
 
-def arguments(options):
+def arguments(options, judge):
     words = [f"--device={options['device']}"] + ["--no-time"] * options["no_time"]
-    if not options["no_time"]:
-        words += ["--timer", "event", "--samples", "51", "--warmup", "5", "--rounds", "3"]
+    if not options["no_time"] and judge != "against":
+        words += HASTY
     for name in ("exclude", "backend", "seed", "shard", "jobs", "repeat"):
         words += [f"--{name}={value}" for value in options.get(name, [])]
-    words += ["--fail-fast"] * ("fail_fast" in options)
+    words += ["--fail-fast"] * ("fail_fast" in options) + ["--allow-removed"] * ("allow_removed" in options)
     words += [f"--allow-undecided{value}" for value in options.get("allow_undecided", [])]
     return words + options.get("patterns", [])
 
@@ -84,6 +140,12 @@ def matches(pattern, id):
     """A pattern of ids matches whole segments from the first on; '*' stays within one."""
     wanted, given = pattern.split("/"), id.split("/")
     return len(wanted) <= len(given) and all(fnmatch.fnmatchcase(g, w) for g, w in zip(given, wanted))
+
+
+def chosen(options, id):
+    return (("patterns" not in options or any(matches(p, id) for p in options["patterns"])) and
+            not any(matches(p, id) for p in options.get("exclude", [])) and
+            ("backend" not in options or id.split("/")[3] in options["backend"][0].split(",")))
 
 
 def shown(backend, row):
@@ -103,16 +165,12 @@ def cases(drawn):
             for seed in seeds:
                 for backend in suite["backends"]:
                     id = f"{suite['name']}/r{row}/s{seed}/{backend['name']}"
-                    if wanted and backend["name"] not in wanted:
-                        continue
-                    if "patterns" in options and not any(matches(p, id) for p in options["patterns"]):
-                        continue
-                    if any(matches(p, id) for p in options.get("exclude", [])):
+                    if not chosen(options, id):
                         continue
                     selected.append({"id": id, "kind": backend["kind"], "deed": shown(backend, row),
-                                     "key": (suite["name"], row, backend["name"]), "seed": seed, "timed": suite["timed"],
+                                     "key": (suite["name"], row, backend["name"]), "seed": seed, "timed": suite["timed"], "half": row in suite.get("half", []),
                                      "xfail": any(matches(p, id) for p in suite["xfails"])})
-    if "patterns" in options and not all(any(matches(p, case["id"]) for case in selected_of(drawn)) for p in options["patterns"]):
+    if "patterns" in options and not all(any(matches(p, id) for id in known(drawn)) for p in options["patterns"]):
         return None
     if options["device"] == "cpu":
         selected = [case for case in selected if case["kind"] == "cpu"]
@@ -124,32 +182,104 @@ def cases(drawn):
     return selected
 
 
-def selected_of(drawn):
-    """All cases, for the question whether a pattern names any."""
+def known(drawn):
+    """The ids of all cases, for the question whether a pattern names any."""
     rest = {name: value for name, value in drawn["options"].items() if name in ("seed", "backend")}
-    return cases({"suites": drawn["suites"], "options": dict(rest, device="auto")})
+    tables = [drawn["suites"]] + ([drawn["older"]] if drawn.get("judge") == "against" else [])
+    return [case["id"] for suites in tables for case in cases({"suites": suites, "options": dict(rest, device="auto")}) or []]
+
+
+def of_correctness(case):
+    return "SKIP" if case["kind"] == "cuda" else DEEDS[case["deed"]] or "PASS"
+
+
+def excused(case, verdict):
+    if not case["xfail"] or verdict in ("SKIP", "LOST"):
+        return verdict
+    return "XFAIL" if verdict in ("FAIL", "ERROR", "SLOW") else "XPASS"
+
+
+def is_timed(case, selected, options):
+    """The first seed of a shape and backend that can run, where all that can are right."""
+    ran = [other for other in selected if other["key"] == case["key"] and of_correctness(other) != "SKIP"]
+    return case["timed"] and not options["no_time"] and case is (ran or [None])[0] and all(of_correctness(c) == "PASS" for c in ran)
+
+
+def by_change(older, case):
+    return {("right", "slow"): "SLOW", ("slow", "right"): "FAST"}.get((older["deed"], case["deed"]), "PASS")
+
+
+def without_goldens(drawn):
+    """{id: verdict}"""
+    selected, verdicts = cases(drawn) or [], {}
+    for case in selected:
+        verdict = of_correctness(case)
+        if is_timed(case, selected, drawn["options"]):
+            verdict = "UNGATED"
+        verdicts[case["id"]] = excused(case, verdict)
+    return verdicts
+
+
+def every(suites, device):
+    return cases({"suites": suites, "options": {"device": device, "no_time": False}})
+
+
+def by_goldens(drawn):
+    """The older tables' timed cases have one each."""
+    options, selected, verdicts = drawn["options"], cases(drawn) or [], {}
+    goldens = {case["key"]: case for case in every(drawn["older"], "cpu") if case["timed"]}
+    for case in selected:
+        golden, verdict = goldens.get(case["key"]), of_correctness(case)
+        if golden and (verdict == "SKIP" or case["xfail"] or (verdict == "PASS" and not case["timed"])):
+            verdict = "LOST"
+        elif is_timed(case, selected, options):
+            verdict = by_change(golden, case) if golden and golden["half"] == case["half"] else "UNGATED"
+        verdicts[case["id"]] = excused(case, verdict)
+    there = {case["key"] for case in every(drawn["suites"], "auto")}
+    for suite, row, backend in goldens.keys() - there if verdicts else ():
+        seeds = options["seed"][0].split(",") if "seed" in options else range(next(s["seeds"] for s in drawn["suites"] if s["name"] == suite))
+        if any(chosen(options, f"{suite}/r{row}/s{seed}/{backend}") for seed in seeds):
+            verdicts[f"{suite}/r{row}/{backend}"] = "LOST"
+    return verdicts
+
+
+def beside_older(drawn):
+    """Whose tables hold for what both have."""
+    options, verdicts, allowed = drawn["options"], {}, "allow_removed" in drawn["options"]
+    older, newer = cases(dict(drawn, suites=drawn["older"])) or [], {case["id"]: case for case in cases(drawn) or []}
+    both = [dict(case, **{name: newer[case["id"]][name] for name in ("deed", "kind", "half")}) for case in older if case["id"] in newer]
+    was = {case["id"]: case for case in older}
+    for case in older:
+        if case["id"] not in newer:
+            verdicts[case["id"]] = "SKIP" if allowed else "LOST"
+    for case in both:
+        before, verdict = was[case["id"]], of_correctness(case)
+        if case["kind"] != before["kind"] or case["half"] != before["half"]:
+            verdict = verdict if allowed else "LOST"
+        elif verdict == "SKIP":
+            verdict = "LOST"
+        elif is_timed(case, both, options):
+            verdict = by_change(before, case)
+        verdicts[case["id"]] = verdict
+    for id in newer.keys() - was.keys():
+        verdicts[id] = of_correctness(newer[id])
+    return verdicts
+
+
+def allows(drawn):
+    """--allow-undecided, =new where no goldens are yet"""
+    words = drawn["options"].get("allow_undecided")
+    return words == [""] or (words == ["=new"] and drawn.get("judge") != "golden")
 
 
 def expected(drawn):
-    """(status, {id: verdict}); verdicts are None where --fail-fast may have left them."""
-    options, selected = drawn["options"], cases(drawn)
-    if not selected:
+    """(status, {id: verdict}); --fail-fast may leave some of them."""
+    verdicts = {None: without_goldens, "golden": by_goldens, "against": beside_older}[drawn.get("judge")](drawn)
+    if not verdicts:
         return 2, {}
-    verdicts = {}
-    for case in selected:
-        verdict = "SKIP" if case["kind"] == "cuda" else DEEDS[case["deed"]] or "PASS"
-        if case["xfail"] and verdict != "SKIP":
-            verdict = "XPASS" if verdict == "PASS" else "XFAIL"
-        verdicts[case["id"]] = verdict
-    for case in selected:  # the first right seed of a shape and backend, if all are right, has no golden
-        mates = [other for other in selected if other["key"] == case["key"]]
-        ran = [other for other in mates if verdicts[other["id"]] != "SKIP"]
-        if case["timed"] and not options["no_time"] and case is ran[0] if ran else False:
-            if verdicts[case["id"]] == "PASS" and all(other["deed"] == "right" for other in ran):
-                verdicts[case["id"]] = "UNGATED"
     statuses = {STATUS[verdict] for verdict in verdicts.values()}
-    status = 1 if 1 in statuses else 4 if 4 in statuses else 0
-    if status == 4 and "allow_undecided" in options:
+    status = next((s for s in (1, 3, 4) if s in statuses), 0)
+    if status == 4 and allows(drawn):
         status = 0
     if all(verdict == "SKIP" for verdict in verdicts.values()):
         status = 77
@@ -158,34 +288,69 @@ def expected(drawn):
 
 # ---- what kgate says ----
 
-def differences(drawn, kgate, module, folder):
-    """What a run says otherwise than expected, in words."""
-    shutil.rmtree(folder, ignore_errors=True)
+def laid(folder, suites, module):
+    """A module with these tables in a folder of its own."""
     folder.mkdir(parents=True)
-    (folder / "tables").write_text(tables(drawn))
-    command = [kgate, "run", "--module", module, "--expectations", "none", "--case-timeout", "2", "--junit", "junit.xml",
-               "--format", drawn["options"]["format"], *arguments(drawn["options"])]
+    (folder / "tables").write_text(tables(suites))
+    return shutil.copy(module, folder / "drawn.so")
+
+
+def kgate_does(kgate, folder, words):
+    command = [kgate, "run", *words]
     (folder / "command").write_text(" ".join(map(str, command)) + "\n")
-    environment = dict(os.environ, DRAWN=str(folder / "tables"), HOME=str(folder), XDG_CACHE_HOME=str(folder / "cache"))
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+    environment = dict(os.environ, HOME=str(folder), XDG_CACHE_HOME=str(folder / "cache"))
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+
+
+def older_words(drawn, kgate, module, folder):
+    """The options by which the older build judges."""
+    (folder / "none").mkdir()
+    if not drawn.get("judge"):  # where some hang
+        return ["--expectations", "none", "--case-timeout", "2"]
+    older = laid(folder / "older", drawn["older"], module)
+    if drawn["judge"] == "against":
+        return ["--expectations", "none", "--against", older]
+    words = ["--module", older, "--device", "cpu", "--expectations", "goldens", *HASTY, "--bless", "--allow-dirty", "--reason", "drawn"]
+    for _ in range(8):  # another process may be in the way
+        if (done := kgate_does(kgate, folder, words)).returncode != 4:
+            break
+        print("blessed again:", *re.findall("not blessed: .*", done.stderr), flush=True)
+    return ["--expectations", "goldens"]
+
+
+def differences(drawn, kgate, module, folder):
+    """What a run says otherwise than expected, in words. What a busy machine leaves undecided is asked again."""
+    for _ in range(4):
+        found, said = ask_once(drawn, kgate, module, folder)
+        if "UNSURE" not in said.values():
+            break
+    return found
+
+
+def ask_once(drawn, kgate, module, folder):
+    shutil.rmtree(folder, ignore_errors=True)
+    words = ["--module", laid(folder / "newer", drawn["suites"], module), *older_words(drawn, kgate, module, folder)]
+    done = kgate_does(kgate, folder, [*words, "--junit", "junit.xml", "--format", drawn["options"]["format"],
+                                      *arguments(drawn["options"], drawn.get("judge"))])
     status, verdicts = expected(drawn)
     found = []
     if done.returncode != status:
         found.append(f"status {done.returncode}, not {status}: {done.stderr.strip()[-200:]}")
     if status == 2 or done.returncode == 2:
-        return found
+        return found, {}
     report = json.loads((folder / "results/latest/correctness_summary.json").read_text())
     said = {one["id"]: one.get("verdict", "SKIP") for one in report["results"] + report["skipped"]}
+    reasons = {one["id"]: one.get("reason", "") for one in report["results"]}
     cut = "fail_fast" in drawn["options"] and status == 1
     if set(said) != set(verdicts):
         found.append(f"cases: {sorted(set(said) ^ set(verdicts))[:4]} in one of the two")
     for id, verdict in verdicts.items():
         if said.get(id) != verdict and not (cut and said.get(id) in ("SKIP", "PASS")):
-            found.append(f"{id} is {said.get(id)}, not {verdict}")
-    allowed = "allow_undecided" in drawn["options"]
+            found.append(f"{id} is {said.get(id)}, not {verdict}: {reasons.get(id)}")
+    allowed = allows(drawn)
     printed = {"json": in_json, "tap": in_tap, "text": in_text}[drawn["options"]["format"]]
     found += junit(folder / "junit.xml", said, allowed) + printed(done.stdout, said, allowed)
-    return found
+    return found, said
 
 
 def junit(path, said, allowed):
@@ -205,7 +370,7 @@ def junit(path, said, allowed):
 
 
 def is_red(verdict, allowed):
-    return STATUS[verdict] == 1 or (STATUS[verdict] == 4 and not allowed)
+    return STATUS[verdict] in (1, 3) or (STATUS[verdict] == 4 and not allowed)
 
 
 def in_json(text, said, allowed):
@@ -232,7 +397,8 @@ def in_tap(text, said, allowed):
 
 
 def in_text(text, said, allowed):
-    words = {"FAIL": "failed", "ERROR": "error", "XPASS": "xpass", "XFAIL": "xfail", "UNGATED": "ungated", "PASS": "passed", "SKIP": "skipped"}
+    words = {"FAIL": "failed", "ERROR": "error", "XPASS": "xpass", "XFAIL": "xfail", "UNGATED": "ungated", "PASS": "passed", "SKIP": "skipped",
+             "SLOW": "slow", "FAST": "fast", "LOST": "lost"}
     last = text.splitlines()[-1]
     told = {word.replace("errors", "error"): int(count) for count, word in re.findall(r"(\d+) (\w+)", last.split(" of ")[0])}
     wanted = {word: sum(v == verdict for v in said.values()) for verdict, word in words.items()}
@@ -248,6 +414,11 @@ def smaller(drawn):
             less = copy.deepcopy(drawn)
             del less["options"][name]
             yield less
+    for s, suite in enumerate(drawn.get("older", [])):
+        if suite != drawn["suites"][s]:
+            yield {**copy.deepcopy(drawn), "suites": [*drawn["suites"][:s], suite, *drawn["suites"][s + 1:]]}
+    if "older" in drawn:
+        return
     for s, suite in enumerate(drawn["suites"]):
         for list_name in ("backends", "xfails"):
             for i in range(len(suite[list_name]) - (list_name == "backends")):
@@ -283,18 +454,21 @@ def main():
     parser.add_argument("module", type=pathlib.Path)
     parser.add_argument("--runs", type=int, default=300)
     parser.add_argument("--first", type=int, default=1)
+    parser.add_argument("--pairs", action="store_true")
     parser.add_argument("--keep", type=pathlib.Path)
     options = parser.parse_args()
     work = pathlib.Path(tempfile.mkdtemp())
     ask = lambda drawn: differences(drawn, options.kgate.resolve(), options.module.resolve(), work / "run")
     differing = 0
     for seed in range(options.first, options.first + options.runs):
-        if not ask(draw(seed)):
+        drawn = (draw_pair if options.pairs else draw)(seed)
+        if not (found := ask(drawn)):
             continue
+        print(f"seed {seed}:", *found, sep="\n  ", flush=True)
         differing += 1
-        least = shrink(draw(seed), ask)
+        least = shrink(drawn, ask)
         print(f"seed {seed}, as little as shows it:", *ask(least), sep="\n  ")
-        print((work / "run/command").read_text() + (work / "run/tables").read_text())
+        print((work / "run/command").read_text(), *(path.read_text() for path in sorted((work / "run").glob("*/tables"))))
         if options.keep:
             shutil.copytree(work / "run", options.keep / str(seed), dirs_exist_ok=True)
     shutil.rmtree(work)

@@ -119,7 +119,8 @@ static const kg_suite sized_suite = { .name = "suite", .op = &sized_op };
 /* What it was the time of. */
 static void golden_knows_its_work(void **state)
 {
-    const struct kg_work work = { .flops = 16384, .bytes = 16384 }, less = { .flops = 1024, .bytes = 1024 };
+    const struct kg_work work = { .flops = 16384, .bytes = 16384, .tensors = 7 },
+                         less = { .flops = 1024, .bytes = 1024 };
     const struct sized problem = { "row", 8192 }, smaller = { "row", 512 };
     struct kg_golden golden;
     char what[200];
@@ -128,9 +129,9 @@ static void golden_knows_its_work(void **state)
     result->of.suite = &sized_suite;
     result->of.problem = &problem;
     result->work = work;
-    result->launch = (struct kg_launch_info){ .kernels = 1,
-                                              .n_launched = 1,
-                                              .launched = { { "k", { 64, 1, 1 }, { 128, 1, 1 }, { 0 }, 1024, 0 } } };
+    result->launch = (struct kg_launch_info){
+        .given = 9, .kernels = 1, .n_launched = 1, .launched = { { "k", { 64, 1, 1 }, { 128, 1, 1 }, { 0 }, 1024, 0 } }
+    };
     (void)strcpy(result->knobs, "tile=64");
     result->n_compiled = 2;
     result->compiled[0] = (kg_compiled){ .compiler = "NVRTC 13.0", .registers = 168, .spill_store_bytes = 8 };
@@ -138,7 +139,7 @@ static void golden_knows_its_work(void **state)
     assert_int_equal(bless(result, &golden, NULL), 0);
     assert_string_equal(golden.problem, "n=8192");
     assert_true(golden.flops == 16384 && golden.bytes == 16384);
-    assert_string_equal(golden.launch, "grid 64 block 128 shared 1024");
+    assert_string_equal(golden.launch, "grid 64 block 128 shared 1024; given 00000009");
     assert_string_equal(golden.knobs, "tile=64");
     assert_string_equal(golden.compiler, "NVRTC 13.0");
     assert_true(golden.registers == 168 && golden.spill_bytes == 20);
@@ -146,6 +147,10 @@ static void golden_knows_its_work(void **state)
     assert_string_equal(what, "");
     assert_false(kg_golden_is_of(&golden, &sized_op, &smaller, &less, what, sizeof what));
     assert_string_equal(what, "problem: n=8192 -> n=512; flops: 16384 -> 1024; bytes: 16384 -> 1024");
+    assert_true(golden.tensors == 7 && golden.given == 9);
+    const struct kg_work others = { .flops = 16384, .bytes = 16384, .tensors = 8, .given = 10 };
+    assert_false(kg_golden_is_of(&golden, &sized_op, &problem, &others, what, sizeof what));
+    assert_string_equal(what, "tensors: others; given inputs: others");
     golden.problem[0] = '\0';
     assert_true(kg_golden_is_of(&golden, &sized_op, &smaller, &less, what, sizeof what));
 }

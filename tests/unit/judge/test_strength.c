@@ -108,6 +108,25 @@ static void what_could_be_honest_does_not_apply(void **state)
     assert_int_equal(strength_of(c, &wide, true).applies, 0);
 }
 
+/* Whatever the scale says: it may be a wrong one; and a reference of zeros tells nothing. */
+static void zeros_are_no_answer_to_normal_inputs(void **state)
+{
+    struct kg_comparison answers[KG_WRONGS];
+    struct kg_strength strength = { .normal = true };
+    char text[200] = "";
+    (void)state;
+    for (int wrong = 0; wrong < KG_WRONGS; wrong++)
+        answers[wrong] =
+            (struct kg_comparison){ .count = 10, .max_abs = 0.5, .rel_l2 = 1, .scale_l2 = 1e9, .slope = 0 };
+    kg_strength_add(&strength, answers, answers, &wide);
+    assert_int_equal(strength.accepted, 1u << KG_WRONG_ZEROS);
+    for (int wrong = 0; wrong < KG_WRONGS; wrong++)
+        answers[wrong] = (struct kg_comparison){ .count = 10, .slope = 1 };
+    kg_strength_add(&strength, answers, answers, &wide);
+    kg_strength_say(&strength, strength.accepted, text, sizeof text);
+    assert_string_equal(text, "zeros (the reference itself is)");
+}
+
 /* One output that accepts an answer is enough. */
 static void outputs_add_up(void **state)
 {
@@ -154,6 +173,7 @@ int main(void)
         cmocka_unit_test(limits_over_the_scale_come_first),
         cmocka_unit_test(what_a_gate_sees_is_caught),
         cmocka_unit_test(what_could_be_honest_does_not_apply),
+        cmocka_unit_test(zeros_are_no_answer_to_normal_inputs),
         cmocka_unit_test(outputs_add_up),
         cmocka_unit_test(of_a_broken_reference_nothing_is_said),
         cmocka_unit_test(names),

@@ -1336,6 +1336,18 @@ static void timing_switched_off_is_lost(void **state)
     free(kit);
 }
 
+/* No golden judges an anchor of the CPU, so none is left behind by who becomes one. */
+static void a_case_made_the_anchor_is_lost(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CPU);
+    kit->result.of.policy.is_cpu_anchor = true;
+    decided(kit, &kit->golden, KG_LOST, false,
+            "golden exists, but the table has made it the anchor (--bless --prune removes it)");
+    decided(kit, NULL, KG_PASS, false, "right; the anchor on a CPU, its time is not judged");
+    free(kit);
+}
+
 /* The suite accepts zeros, and a hundredth more. */
 static void make_weak(struct kit *kit)
 {
@@ -1533,6 +1545,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(expected_failures),
     cmocka_unit_test(excuses_are_as_old_as_the_golden),
     cmocka_unit_test(timing_switched_off_is_lost),
+    cmocka_unit_test(a_case_made_the_anchor_is_lost),
     cmocka_unit_test(weak_gates),
     cmocka_unit_test(what_is_excused_is_not_weak),
     cmocka_unit_test(long_notes_are_cut),
