@@ -205,7 +205,7 @@ static int launch(struct twin *t, const struct kg_twin_ask *ask, kg_error *ret_e
     context->ops->spoil_end(context);
     const bool written = context->ops->unseal && context->ops->unseal(context);
     if (!status && written)
-        status = kg_fail(ret_error, KG_EDEVICE, "wrote into its inputs, and put back what was there");
+        status = kg_fail(ret_error, KG_EDEVICE, "wrote into its inputs");
     return status ? status : context->ops->synchronize(context, ret_error);
 }
 
