@@ -26,6 +26,12 @@ KG_BOTH uint64_t kg_mix64(uint64_t x)
     return x;
 }
 
+/* An int over 0, as members of files are; 0 is left to mean that there is none. */
+static inline int kg_digest_31(uint64_t digest)
+{
+    return (int)(kg_mix64(digest) >> 33) | 1;
+}
+
 KG_BOTH uint64_t kg_random_key(uint64_t seed, uint32_t ordinal)
 {
     return kg_mix64(seed + 0x9e3779b97f4a7c15u) ^ kg_mix64(0xd1b54a32d192ed03u * (ordinal + 1u));

@@ -86,6 +86,14 @@ static enum kg_verdict leave_untimed(struct kg_result *result, const struct kg_g
     return KG_PASS;
 }
 
+static enum kg_verdict leave_anchor(struct kg_result *result, const struct kg_golden *golden)
+{
+    kg_reason_add(result, "%s",
+                  golden ? "golden exists, but the table has made it the anchor (--bless --prune removes it)"
+                         : "right; the anchor on a CPU, its time is not judged");
+    return golden ? KG_LOST : KG_PASS;
+}
+
 static enum kg_verdict decide_time(struct kg_result *result, const struct kg_expectation *e, bool *ret_more)
 {
     const struct kg_policy *policy = &result->of.policy;
@@ -102,14 +110,8 @@ static enum kg_verdict decide_time(struct kg_result *result, const struct kg_exp
     }
     if (!policy->timed)
         return leave_untimed(result, golden);
-    if (policy->is_cpu_anchor && !policy->against && golden) {
-        kg_reason_add(result, "golden exists, but the table has made it the anchor (--bless --prune removes it)");
-        return KG_LOST;
-    }
-    if (policy->is_cpu_anchor && !policy->against) {
-        kg_reason_add(result, "right; the anchor on a CPU, its time is not judged");
-        return KG_PASS;
-    }
+    if (policy->is_cpu_anchor && !policy->against)
+        return leave_anchor(result, golden);
     if (!golden && !policy->against) {
         kg_reason_add(result, "right; no golden on this architecture");
         return KG_UNGATED;

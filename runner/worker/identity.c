@@ -225,11 +225,6 @@ static int launch_on(void *prepared, int index, void *stream, kg_error *ret_erro
     return kg_prepared_launch(s, index, stream, ret_error);
 }
 
-static int digest_31(uint64_t digest)
-{
-    return (int)(kg_mix64(digest) >> 33) | 1;
-}
-
 static int digest_data(const struct kg_prepared *prepared, struct kg_launch_info *launch, kg_error *ret_error)
 {
     const struct kg_fixture *fixture = prepared->fixture;
@@ -248,9 +243,9 @@ static int digest_data(const struct kg_prepared *prepared, struct kg_launch_info
         given = kg_mix64(given + one + (uint64_t)i);
         any = true;
     }
-    launch->given = any ? digest_31(given) : 0;
+    launch->given = any ? kg_digest_31(given) : 0;
     if (prepared->backend->stage && suite && suite->seeds.count && fixture->of.seed == suite->seeds.items[0])
-        launch->staged = digest_31(prepared->staged_digest);
+        launch->staged = kg_digest_31(prepared->staged_digest);
     return KG_OK;
 }
 
