@@ -19,15 +19,15 @@ static size_t tail_bytes(const kg_tensor *tensor)
     return data_room(tensor) - kg_tensor_bytes(tensor) + KG_GUARD_BYTES;
 }
 
+/* A finite one. */
+static const uint32_t largest[] = {
+    [KG_F32] = 0x7f7fffff, [KG_F16] = 0x7bff7bff, [KG_BF16] = 0x7f7f7f7f, [KG_E4M3] = 0x7e7e7e7e, [KG_I32] = 0x7fffffff
+};
+
 /* A NaN that arithmetic does not make, so that it is a canary too; e4m3 has but the two. A workspace holds what its
  * backend likes: f16's largest is one of over 1e36 as bf16 or f32. */
 static uint32_t guard_pattern(const kg_tensor *tensor, enum kg_guards guards)
 {
-    static const uint32_t largest[] = { [KG_F32] = 0x7f7fffff,
-                                        [KG_F16] = 0x7bff7bff,
-                                        [KG_BF16] = 0x7f7f7f7f,
-                                        [KG_E4M3] = 0x7e7e7e7e,
-                                        [KG_I32] = 0x7fffffff };
     if (guards == KG_GUARDS_ZERO)
         return 0;
     if (guards == KG_GUARDS_LARGEST)
@@ -183,9 +183,9 @@ int kg_buffers_poison_stripes(const struct kg_buffers *buffers, kg_error *ret_er
         const size_t bytes = kg_tensor_bytes(tensor), stripe = (bytes / STRIPES + 16) / 16 * 16;
         if (tensor->role != KG_INPUT || tensor->given || tensor->dtype == KG_I32)
             continue;
-        for (size_t at = stripe; at < bytes && !status; at += 4 * stripe)
-            status = buffers->context->ops->paint(buffers->context, (char *)tensor->data + at,
-                                                  bytes - at < stripe ? bytes - at : stripe, KG_POISON, ret_error);
+        for (size_t k = 1; (k + 1) * stripe < bytes && !status; k += 2)
+            status = buffers->context->ops->paint(buffers->context, (char *)tensor->data + k * stripe, stripe,
+                                                  k % 4 == 1 ? KG_POISON : largest[tensor->dtype], ret_error);
     }
     return status;
 }

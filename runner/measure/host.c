@@ -153,14 +153,23 @@ static int cache_write(const kg_host *host, const char *key, const char *text)
 /* ---- the log --------------------------------------------------------------------------------------------------- */
 
 KG_PRINTF(2, 3)
+/* In one write: workers share the log. */
 static void write_log(const kg_host *host, const char *format, ...)
 {
     va_list arguments;
+    char *line = NULL;
+    size_t length = 0;
     (void)host;
+    FILE *text = open_memstream(&line, &length);
+    if (!text)
+        return;
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    vfprintf(text, format, arguments);
     va_end(arguments);
-    fputc('\n', stderr);
+    fputc('\n', text);
+    if (fclose(text) == 0)
+        (void)!write(STDERR_FILENO, line, length);
+    free(line);
 }
 
 static void tell_part(const kg_host *host, const char *what)

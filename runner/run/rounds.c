@@ -122,10 +122,14 @@ static int run_job(struct kg_rounds *r, const struct kg_job *job, size_t later, 
     if (job->round)
         snprintf(stage, sizeof stage, "round %d", job->round);
     kg_progress_begin(&r->progress, stage, job->round > 0, job->n_cases, later);
-    status = kg_crew_run(job, job->round ? 1 : workers_of(r->session), &r->options, r->session->results,
-                         r->session->n_results, &r->stopped, ret_error);
+    kg_error cause = { 0 };
+    const int failed = kg_crew_run(job, job->round ? 1 : workers_of(r->session), &r->options, r->session->results,
+                                   r->session->n_results, &r->stopped, &cause);
     kg_progress_end(&r->progress);
-    return status ? status : check_files(r->session, ret_error);
+    status = check_files(r->session, ret_error); /* of another file a worker is none: that comes first */
+    if (!status && failed)
+        *ret_error = cause;
+    return status ? status : failed;
 }
 
 /* ---- which rounds are to come ---- */

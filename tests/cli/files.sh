@@ -96,4 +96,9 @@ replaced 'written to' touch linked.so
 untimed=yes replaced 'written to in the last round' touch linked.so
 replaced 'another in its place' mv other.so linked.so
 replaced 'removed' rm linked.so
+# The next worker finds another file, and ends before its first case.
+cp 2/linked.so linked.so
+FALLS=linked.so gate run --module ./linked.so --jobs 1 --no-time
+expect 'written to before a worker starts: status' "$status" 2
+expect_in 'written to before a worker starts: why' err 'linked.so was'
 finish

@@ -93,6 +93,18 @@ static void go_on(const float *x, float *y, int64_t n)
     }
 }
 
+/* Rounds as codes are rounded, by a scale that only rises. */
+static void scale(const float *x, float *y, int64_t n)
+{
+    static float largest;
+    for (int64_t i = 0; i < n; i++)
+        largest = fmaxf(largest, fabsf(x[i]));
+    compute(x, y, n);
+    const float step = largest * 0x1p-24f;
+    for (int64_t i = 0; i < n && step > 0; i++)
+        y[i] = rintf(y[i] / step) * step;
+}
+
 #define DIRTY_FLOATS 65536 /* more than malloc takes from what it has */
 
 static void add_heap(float *y)
@@ -267,7 +279,7 @@ static void enqueue(const float *x, float *y, int64_t n)
 /* Those that are a kernel of their own. */
 static void (*const whole[FLAWS])(const float *x, float *y, int64_t n) = {
     [FLAW_REMEMBERS] = remember, [FLAW_KNOWS] = look_up, [FLAW_CLIPS] = clip,     [FLAW_KEEPS] = keep,
-    [FLAW_GOES_ON] = go_on,      [FLAW_LAZY] = be_lazy,  [FLAW_QUEUES] = enqueue,
+    [FLAW_GOES_ON] = go_on,      [FLAW_LAZY] = be_lazy,  [FLAW_QUEUES] = enqueue, [FLAW_SCALES] = scale,
 };
 
 static int launch(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error)
@@ -380,6 +392,7 @@ BACKEND(marks, FLAW_MARKS);
 BACKEND(clips, FLAW_CLIPS);
 BACKEND(keeps, FLAW_KEEPS);
 BACKEND(goes_on, FLAW_GOES_ON);
+BACKEND(scales, FLAW_SCALES);
 BACKEND(dirty_heap, FLAW_DIRTY_HEAP);
 BACKEND(dirty_stack, FLAW_DIRTY_STACK);
 BACKEND(error, FLAW_ERROR);
@@ -450,8 +463,8 @@ static const kg_suite late = { .name = "late",
                                .backends = KG_LIST(late_backends),
                                .gates = GATES };
 
-static const kg_backend *const state_backends[] = { &declines, &good,       &clips,      &keeps,
-                                                    &goes_on,  &dirty_heap, &dirty_stack };
+static const kg_backend *const state_backends[] = { &declines, &good,   &clips,      &keeps,
+                                                    &goes_on,  &scales, &dirty_heap, &dirty_stack };
 static const kg_suite_regime outliers[] = { { "outliers", "*" } };
 static const kg_suite state = { .name = "state",
                                 .op = &series_op,

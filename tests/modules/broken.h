@@ -41,6 +41,7 @@ enum flaw {
     FLAW_CLIPS,      /* at twice the largest of its first call's inputs */
     FLAW_KEEPS,      /* its inputs, while their ends are the same */
     FLAW_GOES_ON,    /* from the last call's sums times 0 */
+    FLAW_SCALES,     /* rounds by the largest input that it ever had */
     FLAW_DIRTY_HEAP, /* adds memory that it takes to be zero, as new memory is */
     FLAW_DIRTY_STACK,
     FLAW_DIRTY_SHARED, /* on a GPU */
