@@ -42,8 +42,8 @@ int kg_buffers_digest(const struct kg_buffers *buffers, enum kg_role role, uint6
 /* Inputs of `from` into `to`, a set of the same shapes. */
 int kg_buffers_copy_inputs(const struct kg_buffers *to, const struct kg_buffers *from, kg_error *ret_error);
 
-/* NaN in a quarter of each drawn input and its dtype's largest finite value in another, in stripes, but for the first
- * bytes and the last. */
+/* NaN in a quarter of each drawn input of over 64 bytes and its dtype's largest finite value in another, in stripes,
+ * but for the first bytes and the last. */
 int kg_buffers_poison_stripes(const struct kg_buffers *buffers, kg_error *ret_error);
 
 /* Where the memory of such a tensor begins, its guard band, and how much of it there is with both bands. */

@@ -152,8 +152,8 @@ static int cache_write(const kg_host *host, const char *key, const char *text)
 
 /* ---- the log --------------------------------------------------------------------------------------------------- */
 
-KG_PRINTF(2, 3)
 /* In one write: workers share the log. */
+KG_PRINTF(2, 3)
 static void write_log(const kg_host *host, const char *format, ...)
 {
     va_list arguments;

@@ -11,9 +11,10 @@
 int kg_renewed_check(struct kg_prepared *prepared, struct kg_fixture *fixture, struct kg_fixture *other,
                      kg_error *ret_error);
 
-/* Launches on the inputs of `other` before the fixture's are asked; NULL: on the fixture's with NaN in stripes, which
- * what knows inputs by some of their elements takes for the fixture's, and which stays where sums are not set to 0.
- * What it writes then, nobody asks. The fixture's set and its workspace are as they were when it returns. */
+/* Launches on the inputs of `other` before the fixture's are asked; NULL: on the fixture's in stripes
+ * (measure/buffer.h), which what knows inputs by some of their elements takes for the fixture's. NaN stays where sums
+ * are not set to 0, the largest value where a scale only rises. What it writes then, nobody asks. The fixture's set and
+ * its workspace are as they were when it returns. */
 int kg_renewed_before(struct kg_prepared *prepared, const struct kg_fixture *fixture, const struct kg_fixture *other,
                       kg_error *ret_error);
 

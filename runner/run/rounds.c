@@ -126,7 +126,7 @@ static int run_job(struct kg_rounds *r, const struct kg_job *job, size_t later, 
     const int failed = kg_crew_run(job, job->round ? 1 : workers_of(r->session), &r->options, r->session->results,
                                    r->session->n_results, &r->stopped, &cause);
     kg_progress_end(&r->progress);
-    status = check_files(r->session, ret_error); /* of another file a worker is none: that comes first */
+    status = check_files(r->session, ret_error); /* first: a worker that finds another file ends at once */
     if (!status && failed)
         *ret_error = cause;
     return status ? status : failed;

@@ -1,6 +1,7 @@
 /* linked.c -- a module whose kernel is linked to it, linked_kernel.c. tests/cli/files.sh compiles both as its tests
  * need them: FACTOR is a number of the module's read-only data, SHA the commit that it names. With OPENED it is opened
- * where --library-path says, and the identity says which one it was. */
+ * where --library-path says, and the identity says which one it was. With WAIT in the environment a call takes a
+ * second; FALLS is a file that a call touches before it aborts. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
