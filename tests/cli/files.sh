@@ -79,12 +79,20 @@ expect 'by goldens' "$status $(reason linked/long/s0/plain | grep -o 'scale .*')
 
 # ---- while it runs ----
 
+checking() { # whether a worker is at its cases
+    local process
+    for process in $(workers); do
+        ! grep -q -s -a -z -x run "/proc/$process/cmdline" || return 0
+    done
+    return 1
+}
 replaced() { # replaced HOW COMMAND...
     local how=$1
     shift
-    WAIT=1 "$kgate" run --module ./linked.so --rounds 3 --timer event --samples 3 --warmup 1 ${untimed:+--no-time} >out 2>err &
+    WAIT=$wait_us "$kgate" run --module ./linked.so --rounds 3 --timer event --samples 3 --warmup 1 ${untimed:+--no-time} >out 2>err &
     run=$!
-    until [ "$(workers | wc -l)" -gt 0 ] || ! kill -0 "$run" 2>/dev/null; do sleep 0.02; done
+    until checking || ! kill -0 "$run" 2>/dev/null; do sleep 0.02; done
+    sleep 0.5
     "$@"
     status=0
     wait "$run" || status=$?
@@ -92,8 +100,10 @@ replaced() { # replaced HOW COMMAND...
     expect_in "$how: why" err 'linked.so was'
 }
 cp linked.so other.so
+wait_us=100000
 replaced 'written to' touch linked.so
-untimed=yes replaced 'written to in the last round' touch linked.so
+# Of few calls, each of which outlasts what happens to the file.
+untimed=yes wait_us=1000000 replaced 'written to in the last round' touch linked.so
 replaced 'another in its place' mv other.so linked.so
 replaced 'removed' rm linked.so
 # The next worker finds another file, and ends before its first case.

@@ -1,7 +1,7 @@
 /* linked.c -- a module whose kernel is linked to it, linked_kernel.c. tests/cli/files.sh compiles both as its tests
  * need them: FACTOR is a number of the module's read-only data, SHA the commit that it names. With OPENED it is opened
- * where --library-path says, and the identity says which one it was. With WAIT in the environment a call takes a
- * second; FALLS is a file that a call touches before it aborts. */
+ * where --library-path says, and the identity says which one it was. WAIT in the environment is what a call
+ * takes, in microseconds; FALLS is a file that a call touches before it aborts. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static int launch(const kg_backend *self, void *state, const kg_tensor *call, vo
 {
     (void)self, (void)state, (void)stream, (void)ret_error;
     if (getenv("WAIT"))
-        usleep(1000000);
+        usleep((useconds_t)atoi(getenv("WAIT")));
     if (getenv("FALLS")) {
         (void)utimensat(AT_FDCWD, getenv("FALLS"), NULL, 0);
         abort();
