@@ -1,22 +1,15 @@
 /* anchor.c -- a kernel and its anchor, both right and each slower by what the build says: ANCHOR_PCT, KERNEL_PCT. The
  * percentages are read as data, so that all builds have one machine code and kgate sees no change of it. A call ends by
  * the clock, so that a busy machine does not move the absolute times that 10% are planted in. */
-#include <time.h>
 
 #include "broken.h"
 
 #include "kg_build.h"
+#include "spin.h"
 
 #define PACE_NS 300000 /* twice what a call of 8192 elements computes */
 
 static const volatile int anchor_pct = ANCHOR_PCT, kernel_pct = KERNEL_PCT;
-
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 static void compute(const float *x, float *y, int64_t n)
 {
@@ -36,8 +29,7 @@ static int launch(const kg_backend *self, void *state, const kg_tensor *tensors,
     const int64_t end_ns = now_ns() + PACE_NS + PACE_NS / 100 * *(const volatile int *)self->data;
     (void)state, (void)stream, (void)ret_error;
     compute(x, y, kg_tensor_count(&tensors[SERIES_Y]));
-    while (now_ns() < end_ns)
-        ;
+    spin_until(end_ns);
     return KG_OK;
 }
 

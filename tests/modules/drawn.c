@@ -7,13 +7,13 @@
  *     xfail PATTERN
  */
 #include "kgate.h"
+#include "spin.h"
 
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* By the clock, whatever else the machine does; one that is slow takes thrice as long. */
@@ -92,17 +92,9 @@ static bool does(const kg_backend *self, const struct half *p)
     return deed->row < 0 || deed->row == p->name[1] - '0';
 }
 
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static void wait_until(int64_t ns)
 {
-    while (now_ns() < ns)
-        ;
+    spin_until(ns);
 }
 
 /* Writes to it, and puts back what was there. */

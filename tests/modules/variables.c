@@ -1,10 +1,9 @@
 /* variables.c -- a suite that declares environment variables: which were read is in the id, in the work done, and in a
  * line of the log. tests/cli/variables.sh asks. */
-#include <time.h>
-
 #include "kgate.h"
 
 #include "kg_build.h"
+#include "spin.h"
 
 struct problem {
     const char *name;
@@ -82,21 +81,12 @@ static int prepare(const kg_backend *self, const kg_call *call, void **ret_state
     return KG_OK;
 }
 
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-/* Ends by the clock: sums of some hundred microseconds come and go with the machine, and cannot be blessed. */
 static int launch(const kg_backend *self, void *state, const kg_tensor *call, void *stream, kg_error *ret_error)
 {
     const int64_t end_ns = now_ns() + 2000000;
     (void)self, (void)stream, (void)ret_error;
     sum(state, call[0].data, call[1].data);
-    while (now_ns() < end_ns)
-        ;
+    spin_until(end_ns);
     return KG_OK;
 }
 
