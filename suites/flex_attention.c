@@ -226,6 +226,22 @@ const kg_suite flex_attention_static = {
     FLEX_ROW("edge_s" #s "_d" #d, (), (BLOCK(block)), .B = 1, .H = 2, .Hkv = 1, .S = s, .Skv = s + keys, .D = d,       \
              .dtype = KG_BF16, .causal = true, .bottom_right = true)
 
+/* Work for two threads, rows that they cannot share evenly; blocks whose pairs 16 bits do not count; a band that no
+ * corner of a block lies in; batches past a byte; slopes that take a maximum up by less than 2^8 a tile, past FP32's
+ * range in all; rows alike but for their windows, each wrong with another's blocks: three, as two processes share the
+ * cases. */
+#define WINDOWED(n, d) FLEX_ROW("window_" #n, (), (SLIDING(n), BLOCK(64)), ALONE, .S = 300, .D = d, .dtype = KG_F16)
+#define RARE(d, wide)                                                                                                  \
+    FLEX_ROW("threads_odd", (), (CAP(30), RELATIVE(140), BLOCK(256)), ALONE, .S = 803, .D = wide, .dtype = KG_F16),    \
+        FLEX_ROW("wide_head", (), (ALIBI, SLIDING(20)), ONE, .S = 17, .Skv = 33, .D = 128, .dtype = KG_BF16),          \
+        FLEX_ROW("band_15", (), (SLIDING(15)), ONE, .S = 400, .Skv = 390, .D = d, .dtype = KG_BF16, .causal = true,    \
+                 .bottom_right = true),                                                                                \
+        FLEX_ROW("batches_300", (), (DOCUMENT(6)), .B = 300, .H = 1, .S = 20, .D = d, .dtype = KG_F16),                \
+        FLEX_ROW("reach_600", (), (RELATIVE(600)), ONE, .S = 3, .Skv = 1300, .D = d, .dtype = KG_BF16),                \
+        FLEX_ROW("alibi_1500", (), (ALIBI), ONE, .S = 1500, .D = d, .dtype = KG_F16, .causal = true),                  \
+        FLEX_ROW("alibi_k2000", (), (ALIBI), .B = 1, .H = 4, .Hkv = 2, .S = 17, .Skv = 2000, .D = d, .dtype = KG_F16), \
+        WINDOWED(10, d), WINDOWED(100, d), WINDOWED(290, d)
+
 static const struct flex lengths[] = {
     LENGTHS("_bf16_d64", KG_BF16, 64),
     LENGTHS("_f16_d128", KG_F16, 128),
@@ -245,6 +261,7 @@ static const struct flex lengths[] = {
     CUT_BLOCKS(128),
     LENGTH_PAIRS(EDGE, 64, 64),
     LENGTH_PAIRS(EDGE, 128, 128),
+    RARE(64, 128),
     FLEX_ROW("limit_2g", (), (BLOCK(128)), .B = 64, .H = 32, .S = 1, .Skv = 17000, .D = 64, .dtype = KG_F16),
 };
 
@@ -260,22 +277,8 @@ static const struct flex cpu_lengths[] = {
     OTHERS("_bf16_d64", CPU_HEADS, KG_BF16, 64, 130),
     FAR(16),
     LENGTH_PAIRS(EDGE, 16, 64),
-    /* Work for two threads, rows that they cannot share evenly; blocks whose pairs 16 bits do not count. */
-    FLEX_ROW("threads_odd", (), (CAP(30), RELATIVE(140), BLOCK(256)), ALONE, .S = 803, .D = 32, .dtype = KG_F16),
-    FLEX_ROW("wide_head", (), (ALIBI, SLIDING(20)), ONE, .S = 17, .Skv = 33, .D = 128, .dtype = KG_BF16),
-    /* A band that no corner of a block lies in. */
-    FLEX_ROW("band_15", (), (SLIDING(15)), ONE, .S = 400, .Skv = 390, .D = 16, .dtype = KG_BF16, .causal = true,
-             .bottom_right = true),
-    FLEX_ROW("batches_300", (), (DOCUMENT(6)), .B = 300, .H = 1, .S = 20, .D = 8, .dtype = KG_F16), /* past a byte */
-    FLEX_ROW("reach_600", (), (RELATIVE(600)), ONE, .S = 3, .Skv = 1300, .D = 16, .dtype = KG_BF16),
-    /* A slope that takes a maximum up by less than 2^8 a tile, past FP32's range in all. */
-    FLEX_ROW("alibi_1500", (), (ALIBI), ONE, .S = 1500, .D = 8, .dtype = KG_F16, .causal = true),
-    FLEX_ROW("alibi_k2000", (), (ALIBI), .B = 1, .H = 4, .Hkv = 2, .S = 17, .Skv = 2000, .D = 24, .dtype = KG_F16),
-    FLEX_ROW("cap_2000", (), (CAP(2000)), ONE, .S = 77, .D = 16, .dtype = KG_BF16),
-    /* Alike but for their windows: each is wrong with another's blocks. Three, as two processes share the cases. */
-    FLEX_ROW("window_10", (), (SLIDING(10), BLOCK(64)), ALONE, .S = 300, .D = 8, .dtype = KG_F16),
-    FLEX_ROW("window_100", (), (SLIDING(100), BLOCK(64)), ALONE, .S = 300, .D = 8, .dtype = KG_F16),
-    FLEX_ROW("window_290", (), (SLIDING(290), BLOCK(64)), ALONE, .S = 300, .D = 8, .dtype = KG_F16),
+    RARE(16, 32),
+    FLEX_ROW("cap_2000", (), (CAP(2000)), ONE, .S = 77, .D = 16, .dtype = KG_BF16), /* not by an approximate tanh */
 };
 
 static const kg_suite_regime length_regimes[] = {

@@ -81,6 +81,11 @@ enum { keys_mha = 4, keys_gqa = 2 };
         LENGTH_PAIRS(LENGTH, bf16, bottom, d, 1, 32), LENGTH_PAIRS(LENGTH, bf16, bottom, d, 1, 144),                   \
         LENGTH_PAIRS(LENGTH, bf16, bottom, d, 300, other)
 
+/* Over each number of tiles of keys; at last an odd number of 64. */
+#define FEW_QUERIES(d)                                                                                                 \
+    ALIGNED(f16, d, 2, 1, 300), ALIGNED(f16, d, 2, 3, 550), UNEQUAL(bf16, d, full, 3, 448),                            \
+        UNEQUAL(bf16, d, full, 3, 700), UNEQUAL(f16, 64, causal, 1, 200), UNEQUAL(f16, 128, full, 9, 192)
+
 /* Query heads that share a key head: numbers that divide no tile, and that do. */
 #define GROUP(type, d, mask, ratio, heads)                                                                             \
     { #type "_d" #d "_b2_" #mask "_group" #ratio "_s77", .B = 2, .H = heads, .Hkv = 2, .S = 77, .D = d,                \
@@ -89,20 +94,26 @@ enum { keys_mha = 4, keys_gqa = 2 };
     GROUP(type, d, mask, 3, 6), GROUP(type, d, mask, 4, 8), GROUP(type, d, mask, 7, 14), GROUP(type, d, mask, 8, 16),  \
         GROUP(type, d, mask, 16, 32), GROUP(type, d, mask, 32, 64)
 
-/* Lengths from which a kernel may go another way: one query over many keys, many queries with a mask. */
+/* Lengths from which a kernel may go another way: one query over many keys, no tile of which is cut, or no eighth of
+ * which is whole; many queries with a mask, or of whole tiles. */
 #define LONG(d, other)                                                                                                 \
     { "decode_8200", .B = 1, .H = 2, .Hkv = 1, .S = 1, .Skv = 8200, .D = d, .dtype = KG_BF16 },                        \
         { "decode_8200_f16", .B = 1, .H = 2, .Hkv = 1, .S = 1, .Skv = 8200, .D = other, .dtype = KG_F16,               \
           .causal = true, .bottom_right = true },                                                                      \
         { "prompt_2100", .B = 1, .H = 1, .S = 2100, .D = other, .dtype = KG_BF16, .causal = true },                    \
         { "prompt_2100_f16", .B = 1, .H = 1, .S = 2060, .Skv = 2100, .D = d, .dtype = KG_F16, .causal = true,          \
-          .bottom_right = true }
+          .bottom_right = true },                                                                                      \
+        { "decode_8192", .B = 1, .H = 2, .Hkv = 1, .S = 1, .Skv = 8192, .D = other, .dtype = KG_F16 },                 \
+        { "decode_8207", .B = 1, .H = 2, .Hkv = 1, .S = 1, .Skv = 8207, .D = other, .dtype = KG_BF16 },                \
+        { "queries_2304", .B = 1, .H = 1, .S = 2304, .Skv = 40, .D = other, .dtype = KG_BF16 }
 
 /* Head dimensions that models have. */
 #define COMMON_DIMENSION(d) ROW(f16, d, 1, causal, mha, 17), ROW(bf16, d, 1, full, mha, 77)
 
 /* Those that are no multiple of 16. */
 #define DIMENSION(d) ROW(f16, d, 3, causal, gqa, 77), ROW(bf16, d, 1, full, mha, 77)
+#define ODD_DIMENSIONS                                                                                                 \
+    ROW(f16, 33, 1, causal, gqa, 17), ROW(f16, 34, 1, causal, gqa, 17), ROW(bf16, 35, 1, causal, gqa, 17)
 /* With fewer batches, for a CPU. */
 #define LARGE_DIMENSION(d) ROW(f16, d, 1, causal, gqa, 77), ROW(bf16, d, 2, full, mha, 77)
 
@@ -126,6 +137,7 @@ enum { keys_mha = 4, keys_gqa = 2 };
         { "causal_keys_70001", .B = 1, .H = 1, .S = 3, .Skv = 70001, .D = d, .dtype = KG_F16, .causal = true,          \
           .bottom_right = true },                                                                                      \
         { "one_tile", .B = 1, .H = 1, .S = 32, .Skv = 48, .D = d, .dtype = KG_F16 },                                   \
+        { "scale_small", .B = 1, .H = 2, .Hkv = 1, .S = 77, .D = d, .dtype = KG_F16, .scale = 0.004 },                 \
         ROW(f16, d, 1, full, gqa, 78), ROW(bf16, d, 3, causal, gqa, 10), ROW(f16, d, 1, causal, mha, 2)
 
 /* Where two things meet. */
@@ -158,6 +170,7 @@ enum { keys_mha = 4, keys_gqa = 2 };
         { "groups_of_3", .B = 11000, .H = 3, .Hkv = 1, .S = 1, .Skv = 5, .D = 64, .dtype = KG_F16 },                   \
         { "groups_of_5", .B = 3500, .H = 5, .Hkv = 1, .S = 1, .Skv = 5, .D = 64, .dtype = KG_F16 },                    \
         { "groups_of_7", .B = 2000, .H = 7, .Hkv = 1, .S = 1, .Skv = 5, .D = 64, .dtype = KG_F16 },                    \
+        { "groups_of_41", .B = 1, .H = 82, .Hkv = 2, .S = 1, .Skv = 3, .D = 64, .dtype = KG_F16 },                     \
         { "groups_of_71", .B = 16, .H = 71, .Hkv = 1, .S = 1, .Skv = 5, .D = 64, .dtype = KG_F16 },                    \
         { "heads_9_k32768", .B = 3, .H = 3, .Hkv = 1, .S = 300, .Skv = 32768, .D = 128, .dtype = KG_F16 }
 
@@ -203,14 +216,20 @@ static const struct sdpa shapes[] = {
     GROUPS(bf16, 128, full),
     DIMENSION(8),
     DIMENSION(40),
+    DIMENSION(48),
+    DIMENSION(56),
     DIMENSION(72),
     DIMENSION(100),
     DIMENSION(136),
     DIMENSION(256),
     COMMON_DIMENSION(32),
+    COMMON_DIMENSION(112),
+    COMMON_DIMENSION(120),
     COMMON_DIMENSION(160),
     COMMON_DIMENSION(192),
     LONG(64, 128),
+    FEW_QUERIES(64),
+    ODD_DIMENSIONS,
     ALL_LENGTHS(64, 16),
     ALL_LENGTHS(128, 48),
     NOT_GRANTED(64, 16),
@@ -252,18 +271,10 @@ static const struct sdpa cpu_shapes[] = {
     COMMON_DIMENSION(160),
     COMMON_DIMENSION(192),
     LONG(24, 16),
-    { "decode_8192", .B = 1, .H = 2, .Hkv = 1, .S = 1, .Skv = 8192, .D = 16, .dtype = KG_F16 },  /* no cut tile */
-    { "decode_8207", .B = 1, .H = 2, .Hkv = 1, .S = 1, .Skv = 8207, .D = 16, .dtype = KG_BF16 }, /* no whole eighths */
-    { "queries_2304", .B = 1, .H = 1, .S = 2304, .Skv = 40, .D = 8, .dtype = KG_BF16 },          /* whole tiles */
     { "heads_5", .B = 1, .H = 5, .S = 661, .D = 8, .dtype = KG_BF16 }, /* for two threads, not to be halved */
     MEETINGS(8, 24, 40, 64),
-    ROW(f16, 33, 1, causal, gqa, 17),
-    ROW(f16, 34, 1, causal, gqa, 17),
-    ROW(bf16, 35, 1, causal, gqa, 17),
-    ALIGNED(f16, 8, 2, 1, 300), /* few queries over each number of tiles of keys */
-    ALIGNED(f16, 8, 2, 3, 550),
-    UNEQUAL(bf16, 8, full, 3, 448),
-    UNEQUAL(bf16, 8, full, 3, 700),
+    FEW_QUERIES(8),
+    ODD_DIMENSIONS,
     { "groups_of_41", .B = 1, .H = 82, .Hkv = 2, .S = 1, .Skv = 3, .D = 8, .dtype = KG_F16 },
     { "groups_of_7", .B = 2000, .H = 7, .Hkv = 1, .S = 1, .Skv = 3, .D = 8, .dtype = KG_F16 }, /* past 16 bits of 1/7 */
     { "queries_140001", .B = 1, .H = 1, .S = 140001, .Skv = 1, .D = 8, .dtype = KG_F16 },
@@ -274,9 +285,6 @@ static const struct sdpa cpu_shapes[] = {
     LENGTH_PAIRS(LENGTH, bf16, bottom, 16, 1, 16),
     NOT_GRANTED(24, 1024), /* 24 channels, as 17 signs tell 70001 keys apart */
     MANY_HEADS(8, 3),
-    UNEQUAL(f16, 64, causal, 1, 200),
-    UNEQUAL(f16, 128, full, 9, 192), /* an odd number of tiles of 64 keys */
-    { "scale_small", .B = 1, .H = 2, .Hkv = 1, .S = 77, .D = 24, .dtype = KG_F16, .scale = 0.004 },
 };
 
 /* Long rows, so that every kernel takes several tiles; on the CPU the shorter ones. */
