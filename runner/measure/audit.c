@@ -25,12 +25,12 @@ static int time_on(struct audit *a, uint64_t seed, double *ret_us, kg_error *ret
     return status ? status : kg_device_measure(prepared->context, &a->call, 1, ret_us, ret_error);
 }
 
-/* How many turns of the batch took longer on unseen inputs. */
+/* How many turns of the batch took longer on unseen inputs; it ends where those left cannot make them too many. */
 static int run_batch(struct audit *a, double ret_us[2][TURNS], int *ret_longer, kg_error *ret_error)
 {
     int status = KG_OK;
     *ret_longer = 0;
-    for (int turn = 0; turn < TURNS && !status; turn++) {
+    for (int turn = 0; turn < TURNS && turn - *ret_longer < TURNS - MOST_HONEST && !status; turn++) {
         for (int i = 0; i < 2 && !status; i++) {
             const int unseen = (i + turn) % 2;
             const uint64_t seed = unseen ? kg_mix64(a->seed++) : a->fixture->of.seed;
