@@ -198,10 +198,12 @@ static bool is_launched(const struct kg_launch_info *launch, int count, const ch
 }
 
 /* Kernels that are launched, each once, and what else was compiled for them: what one of those writes, they may read.
- */
-static void add_codes(const struct kg_launch_info *launch, const struct kg_module *module, const kg_identity *identity,
-                      const kg_device *device, char *text, size_t size)
+ * Of a backend that stages, the digest of what was staged says that: NVRTC's code of one text differs by what the
+ * process compiled before, in a few instructions of our block mask's kernel. */
+static void add_codes(const struct kg_launch_info *launch, const struct kg_module *module,
+                      const struct kg_prepared *prepared, const kg_device *device, char *text, size_t size)
 {
+    const kg_identity *identity = &prepared->identity;
     for (int i = 0; i < launch->n_launched; i++) {
         const char *name = launch->launched[i].name;
         const kg_compiled *compiled = kg_compiled_find(identity->compiled, identity->n_compiled, name);
@@ -210,7 +212,7 @@ static void add_codes(const struct kg_launch_info *launch, const struct kg_modul
         if (!is_launched(launch, i, name))
             kg_text_join(text, size, "; ", "%s%s%s", name, *hash ? ":" : "", hash);
     }
-    for (int i = 0; i < identity->n_compiled; i++) {
+    for (int i = 0; i < identity->n_compiled && !prepared->backend->stage; i++) {
         const kg_compiled *compiled = &identity->compiled[i];
         if (!is_launched(launch, launch->n_launched, compiled->name))
             kg_text_join(text, size, "; ", "%s:%s", compiled->name, compiled->code_hash);
@@ -275,7 +277,7 @@ int kg_identity_of(kg_context *context, const struct kg_loaded *module, struct k
     keep_arguments(&launch, prepared, module->root, &context->device);
     snprintf(ret_text, size, "%s", prepared->identity.text);
     add_files(module, context->device.kind, ret_text, size);
-    add_codes(&launch, module->root, &prepared->identity, &context->device, ret_text, size);
+    add_codes(&launch, module->root, prepared, &context->device, ret_text, size);
     if (knobs_changed(prepared)) {
         char knobs[294];
         kg_knobs_format(prepared->backend, prepared->knobs, knobs, sizeof knobs);
