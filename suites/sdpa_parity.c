@@ -110,7 +110,7 @@ enum { keys_mha = 4, keys_gqa = 2 };
 /* Head dimensions that models have. */
 #define COMMON_DIMENSION(d) ROW(f16, d, 1, causal, mha, 17), ROW(bf16, d, 1, full, mha, 77)
 
-/* Those that are no multiple of 16. */
+/* Others, most of them no multiple of 16. */
 #define DIMENSION(d) ROW(f16, d, 3, causal, gqa, 77), ROW(bf16, d, 1, full, mha, 77)
 #define ODD_DIMENSIONS                                                                                                 \
     ROW(f16, 33, 1, causal, gqa, 17), ROW(f16, 34, 1, causal, gqa, 17), ROW(bf16, 35, 1, causal, gqa, 17)

@@ -92,11 +92,6 @@ static bool does(const kg_backend *self, const struct half *p)
     return deed->row < 0 || deed->row == p->name[1] - '0';
 }
 
-static void wait_until(int64_t ns)
-{
-    spin_until(ns);
-}
-
 /* Writes to it, and puts back what was there. */
 static void borrow(volatile float *x)
 {
@@ -127,7 +122,7 @@ static int launch(const kg_backend *self, void *state, const kg_tensor *call, vo
     const int64_t began_ns = now_ns();
     (void)stream;
     int status = reference(p, call, ret_error);
-    wait_until(began_ns + CALL_NS * (does(self, p) && !strcmp(deed->word, "slow") ? 3 : 1));
+    spin_until(began_ns + CALL_NS * (does(self, p) && !strcmp(deed->word, "slow") ? 3 : 1));
     if (status || !does(self, p))
         return status;
     if (!strcmp(deed->word, "wrong"))
