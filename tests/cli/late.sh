@@ -27,11 +27,14 @@ gate run --module "$broken" 'late/*/knows' 'late/*/good' --format json
 expect 'knows its inputs: an honest one' "$(verdict late/plain/s0/good)" UNGATED
 caught late/plain/s0/knows ERROR 'us on inputs that were seen before'
 
-gate run --module "$broken" 'some_calls/*' --exclude '*/queues' --l2 warm --format json
+gate run --module "$broken" 'some_calls/plain/*' --exclude '*/queues' --l2 warm --format json
 expect 'some calls: an honest one' "$(verdict some_calls/plain/s0/good)" UNGATED
 for flaw in alternates same_place; do
     caught "some_calls/plain/s0/$flaw" ERROR 'called alone on other inputs it gave a wrong output'
 done
+gate run --module "$broken" 'some_calls/long/*/good' 'some_calls/long/*/same_place' --l2 warm --format json
+expect 'calls longer than a window: an honest one' "$(verdict some_calls/long/s0/good)" UNGATED
+caught some_calls/long/s0/same_place ERROR 'called alone on other inputs it gave a wrong output'
 # Where the exchange was quick, it is met alone first.
 for _ in {1..16}; do
     gate run --module "$broken" some_calls/plain/s0/lazy --l2 warm --format json

@@ -475,11 +475,12 @@ static const kg_suite state = { .name = "state",
                                 .gates = GATES,
                                 .time = { .off = true } };
 
-/* Several calls a window, so that one at least works. */
+/* Several calls a window, so that one at least works; of the long ones one. */
+static const struct series call_shapes[] = { { "plain", .n = 8192 }, { "long", .n = 1 << 18 } };
 static const kg_backend *const some_backends[] = { &good, &alternates, &same_place, &lazy, &queues };
 static const kg_suite some_calls = { .name = "some_calls",
                                      .op = &series_op,
-                                     .shapes = KG_TABLE(short_shape),
+                                     .shapes = KG_TABLE(call_shapes),
                                      .seeds = KG_LIST(one_seed),
                                      .backends = KG_LIST(some_backends),
                                      .gates = GATES };
