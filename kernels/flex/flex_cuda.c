@@ -4,6 +4,7 @@
 #include "flex/flex_cuda.h"
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include <cuda_runtime_api.h>
@@ -16,6 +17,7 @@ struct state {
     struct flex_kernels kernels;
     struct flex_args args; /* but for pointers */
     unsigned masks;        /* block masks: one for a batch, or one for a head */
+    bool early;            /* launches may begin while the one before ends */
 };
 
 const kg_field flex_knob_fields[1] = {
@@ -87,6 +89,35 @@ static struct flex_args args_of(const struct flex *p, const kg_device *device, c
     return args;
 }
 
+/* Not of masks that leave a tile work by its place: blocks that come early find other partners than the grid's order
+ * gives them. */
+static bool begins_early(const struct flex *p, const kg_device *device)
+{
+    return device->cc_major >= 9 && (p->document || p->sliding || !(p->attention.causal || p->prefix));
+}
+
+/* Of a launch that fits the device at once no multiprocessor shall take more than its share of blocks: those that come
+ * early would crowd where the launch before ended first. */
+static size_t shared_bytes_of(const struct state *state, const kg_device *device)
+{
+    const int64_t blocks = (int64_t)state->args.flash.tiles * state->args.flash.heads;
+    const size_t share = (size_t)ceil_div(blocks, device->units), bytes = state->kernels.shared_bytes;
+    const size_t crowd = device->shared_bytes / (share + 1) + 1024; /* share + 1 blocks of so many do not fit */
+    return state->early && crowd > bytes ? crowd : bytes;
+}
+
+/* As much as there is: problems that share the kernel ask for more or less. */
+static int allow_shared(const kg_backend *self, const kg_device *device, const void *kernel, kg_error *ret_error)
+{
+    const cudaError_t allowed =
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)device->shared_bytes);
+    (void)cudaGetLastError(); /* it is reported here, so not again by the next launch */
+    if (allowed == cudaErrorNoKernelImageForDevice || allowed == cudaErrorInvalidDeviceFunction)
+        return kg_fail(ret_error, KG_EUNSUPPORTED, "this build has no %s kernel for compute capability %d.%d",
+                       self->name, device->cc_major, device->cc_minor);
+    return sdpa_cuda_check(self, allowed, ret_error);
+}
+
 int flex_cuda_prepare(const kg_backend *self, const kg_call *call, const struct flex_kernels *kernels, void **ret_state,
                       kg_error *ret_error)
 {
@@ -97,14 +128,9 @@ int flex_cuda_prepare(const kg_backend *self, const kg_call *call, const struct 
     if (p->block_size % kernels->rows != 0)
         return kg_fail(ret_error, KG_EUNSUPPORTED, "blocks of %lld are no multiple of a tile of %d rows",
                        (long long)p->block_size, kernels->rows);
-    const cudaError_t allowed =
-        cudaFuncSetAttribute(kernels->attend, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)kernels->shared_bytes);
-    (void)cudaGetLastError(); /* it is reported here, so not again by the next launch */
-    if (allowed == cudaErrorNoKernelImageForDevice || allowed == cudaErrorInvalidDeviceFunction)
-        return kg_fail(ret_error, KG_EUNSUPPORTED, "this build has no %s kernel for compute capability %d.%d",
-                       self->name, call->device->cc_major, call->device->cc_minor);
-    if (allowed != cudaSuccess)
-        return sdpa_cuda_check(self, allowed, ret_error);
+    int status = allow_shared(self, call->device, kernels->attend, ret_error);
+    if (status)
+        return status;
     struct state *state = calloc(1, sizeof *state);
     if (!state)
         return kg_fail(ret_error, KG_ENOMEM, "no memory for the state of %s", self->name);
@@ -116,6 +142,8 @@ int flex_cuda_prepare(const kg_backend *self, const kg_call *call, const struct 
         free(state);
         return kg_fail(ret_error, KG_EUNSUPPORTED, "more than 65535 block masks: a grid's third dimension");
     }
+    state->early = begins_early(p, call->device);
+    state->kernels.shared_bytes = shared_bytes_of(state, call->device);
     *ret_state = state;
     return KG_OK;
 }
@@ -158,12 +186,11 @@ static struct flex_args with_pointers(const struct state *state, const kg_tensor
     return args;
 }
 
-static int launch_one(const kg_backend *self, const void *function, dim3 grid, int threads, size_t shared_bytes,
-                      struct flex_args args, void *stream, kg_error *ret_error)
+static int launch_one(const kg_backend *self, const void *function, cudaLaunchConfig_t config, struct flex_args args,
+                      kg_error *ret_error)
 {
     void *list[] = { &args };
-    const dim3 block = { (unsigned)threads, 1, 1 };
-    const cudaError_t status = cudaLaunchKernel(function, grid, block, list, shared_bytes, stream);
+    const cudaError_t status = cudaLaunchKernelExC(&config, function, list);
     const cudaError_t last = cudaGetLastError();
     return sdpa_cuda_check(self, status != cudaSuccess ? status : last, ret_error);
 }
@@ -172,11 +199,15 @@ int flex_cuda_stage(const kg_backend *self, void *opaque, const kg_tensor *tenso
 {
     const struct state *state = opaque;
     const struct flex_args args = with_pointers(state, tensors);
-    const dim3 blocks = { (unsigned)args.columns, (unsigned)args.rows, state->masks };
-    const dim3 rows = { state->masks * (unsigned)args.rows, 1, 1 };
-    int status = launch_one(self, state->kernels.blocks, blocks, FLEX_MASK_THREADS, 0, args, stream, ret_error);
+    const cudaLaunchConfig_t blocks = { .gridDim = { (unsigned)args.columns, (unsigned)args.rows, state->masks },
+                                        .blockDim = { FLEX_MASK_THREADS, 1, 1 },
+                                        .stream = stream };
+    const cudaLaunchConfig_t rows = { .gridDim = { state->masks * (unsigned)args.rows, 1, 1 },
+                                      .blockDim = { 32, 1, 1 },
+                                      .stream = stream };
+    int status = launch_one(self, state->kernels.blocks, blocks, args, ret_error);
     if (!status)
-        status = launch_one(self, state->kernels.lists, rows, 32, 0, args, stream, ret_error);
+        status = launch_one(self, state->kernels.lists, rows, args, ret_error);
     return status;
 }
 
@@ -184,9 +215,15 @@ int flex_cuda_launch(const kg_backend *self, void *opaque, const kg_tensor *tens
 {
     const struct state *state = opaque;
     const struct flex_args args = with_pointers(state, tensors);
-    const dim3 grid = { (unsigned)args.flash.tiles * (unsigned)args.flash.heads, 1, 1 };
-    return launch_one(self, state->kernels.attend, grid, state->kernels.threads, state->kernels.shared_bytes, args,
-                      stream, ret_error);
+    cudaLaunchAttribute early = { .id = cudaLaunchAttributeProgrammaticStreamSerialization,
+                                  .val.programmaticStreamSerializationAllowed = 1 };
+    const cudaLaunchConfig_t config = { .gridDim = { (unsigned)args.flash.tiles * (unsigned)args.flash.heads, 1, 1 },
+                                        .blockDim = { (unsigned)state->kernels.threads, 1, 1 },
+                                        .dynamicSmemBytes = state->kernels.shared_bytes,
+                                        .stream = stream,
+                                        .attrs = &early,
+                                        .numAttrs = state->early };
+    return launch_one(self, state->kernels.attend, config, args, ret_error);
 }
 
 void flex_cuda_release(const kg_backend *self, void *opaque)

@@ -192,6 +192,7 @@ template <typename T, typename TILE> __device__ __forceinline__ void flex_attend
     const flex_place at = flex_place_of<TILE>(args);
     const uint32_t q_shared = (uint32_t)__cvta_generic_to_shared(shared);
     const uint32_t stages = q_shared + TILE::Q_BYTES + at.group * 2 * GROUP::STAGE_BYTES;
+    await_launch_before();
     flex_walk walk = flex_walk_of<TILE>(args, at.b, at.h, at.block_row, at.group);
     copy_rows<TILE, TILE::ROWS, FLEX_CUT>(q_shared, args.flash.q, at.q_offset, at.block_row, args.flash.S);
     flex_advance<TILE>(walk, args.block_size);
@@ -220,6 +221,7 @@ template <typename T, typename TILE> __device__ __forceinline__ void flex_attend
         raise_max<TILE>(rows, s, scale_log2);
         output_pv<T, TILE>(rows, s, stage + forget_origin(v_lane), scale_log2);
     }
+    begin_next_launch();
     if (TILE::GROUPS > 1)
         join_groups<TILE>(rows, (float *)(shared + TILE::Q_BYTES), at.group);
     if (at.group == 0)

@@ -65,6 +65,22 @@ __device__ __forceinline__ void copies_wait()
     asm volatile("cp.async.wait_all;" ::: "memory");
 }
 
+/* Lets the launch that follows begin, where it asked to: its blocks take what room there is. */
+__device__ __forceinline__ void begin_next_launch()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+/* Ends when the launch before has ended and what it wrote is seen. */
+__device__ __forceinline__ void await_launch_before()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 /* Four 8x8 matrices; lane i gives the address of row i % 8 of matrix i / 8. */
 __device__ __forceinline__ void load_matrices(uint32_t (&r)[4], uint32_t shared)
 {

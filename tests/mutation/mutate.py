@@ -531,6 +531,7 @@ def judge_all(draws, build, work, options):
     rules = rules_module(build, "rules", [], work) if options.rules else None
     limits = read_limits(judge, build, work) if rules else {}
     end, writing = time.monotonic() + options.deadline, threading.Lock()
+    declared = read_equivalents(options.equivalent)
 
     def judge_one(draw, about, objects):
         if time.monotonic() > end:
@@ -553,8 +554,9 @@ def judge_all(draws, build, work, options):
     with concurrent.futures.ThreadPoolExecutor(options.judges) as pool:
         tasks = [pool.submit(judge_one, draw, {"id": draw.source, "dropped": [draw.broken, draw.same]}, draw.unchanged)
                  for draw in draws]
-        tasks += [pool.submit(judge_one, draw, about, objects) for draw in draws for about, objects in draw.valid
-                  if about["id"] not in results]
+        waiting = [(draw, *one) for draw in draws for one in draw.valid if one[0]["id"] not in results]
+        waiting.sort(key=lambda one: key_of(one[1]) in declared)  # those run through all cases
+        tasks += [pool.submit(judge_one, *one) for one in waiting]
         for task in tasks:
             task.result()
     refused = [one for draw in draws if (one := results.get(draw.source, {})).get("status") != 0]
@@ -584,6 +586,11 @@ def read_equivalents(file):
     return declared
 
 
+def key_of(about):
+    """Of a change in what read_equivalents gives."""
+    return about["place"], about["before"], about["after"]
+
+
 def share(part, whole):
     return f"{part} ({100 * part / whole:.0f}%)" if whole else "0"
 
@@ -593,13 +600,12 @@ def write_tables(work, equivalent):
     declared = read_equivalents(equivalent)
     sources = {id: one for id, one in results.items() if "dropped" in one}
     judged = [one for one in results.values() if "place" in one]
-    key = lambda one: (one["place"], one["before"], one["after"])
     rows = ["| source | changes | equivalent | killed | lives | allclose(1e-2) kills | twice the same precision's error kills "
             "| dropped: do not compile, change no code |", "| --- | --- | --- | --- | --- | --- | --- | --- |"]
-    wrong = [one for one in judged if one["status"] and key(one) in declared]
+    wrong = [one for one in judged if one["status"] and key_of(one) in declared]
     for source, itself in [*sources.items(), ("all", None)]:
         own = [one for one in judged if itself is None or one["source"] == source]
-        real = [one for one in own if key(one) not in declared]
+        real = [one for one in own if key_of(one) not in declared]
         cells = [source, len(own), len(own) - len(real), share(sum(one["status"] != 0 for one in real), len(real)),
                  sum(one["status"] == 0 for one in real)]
         cells += [share(sum(bool(one[rule]) for one in real), len(real)) if all(rule in one for one in real) else "not asked"
@@ -608,11 +614,11 @@ def write_tables(work, equivalent):
         rows.append(f"| {' | '.join(map(str, cells))} |")
     lines = ["", "| change | line | kind | before → after | killed by | gates |", "| --- | --- | --- | --- | --- | --- |"]
     for one in sorted(judged, key=lambda one: (one["source"], one["line"], one["id"])):
-        fate = one["killer"] or one["why"] or ("equivalent: " + declared[key(one)] if key(one) in declared else "LIVES")
+        fate = one["killer"] or one["why"] or ("equivalent: " + declared[key_of(one)] if key_of(one) in declared else "LIVES")
         lines.append(f"| {one['id']} | {one['line']} | {one['kind']} | `{one['before']}` → `{one['after']}` | {fate} "
                      f"| {' '.join(one['gates'])} |".replace("||", "\\|\\|"))
     (work / "results.md").write_text("\n".join(rows + lines) + "\n")
-    alive = [one for one in judged if not one["status"] and key(one) not in declared]
+    alive = [one for one in judged if not one["status"] and key_of(one) not in declared]
     (work / "survivors.txt").write_text("".join(
         f"{one['place']}\n  - {one['before']}\n  + {one['after']}\n" for one in sorted(alive, key=lambda one: one["line"])))
     print("\n".join(rows))
