@@ -23,7 +23,7 @@
  *   - pairs of a pointer and a count, kg_table, kg_contest, KG_MAX_RANK and KG_TENSOR_KINDS stay as they are, and an
  *     enum gets a new value at its end.
  * An older or a newer module is refused. */
-#define KG_ABI 6u
+#define KG_ABI 7u
 
 #define KG_MAX_RANK 5
 #define KG_MAX_TENSORS 8
@@ -225,6 +225,9 @@ struct kg_host {
     /* What prepare does next, for profilers: a range `what CASE-ID` within the case's phase, up to the next call. NULL:
      * nothing of its own. */
     void (*part)(const kg_host *host, const char *what);
+    /* library_open, of a copy that shares nothing with the process's other libraries (dlmopen): which file a soname
+     * stands for does not hang on what was opened before. Not for what uses CUDA's runtime or driver. */
+    int (*library_open_apart)(const kg_host *host, const char *soname, void **ret_library, kg_error *ret_error);
 };
 
 /* ---- ops: what is computed ---------------------------------------------------------------------------------- */

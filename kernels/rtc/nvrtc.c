@@ -34,7 +34,9 @@ int nvrtc_open(const kg_host *host, struct nvrtc_library *ret_library, kg_error 
     void *handle = NULL, *symbol = NULL;
     kg_error why = { 0 }, ignored;
     int major = 0, minor = 0;
-    if (host->library_open(host, sonames[0], &handle, &why) && host->library_open(host, sonames[1], &handle, &ignored))
+    /* cuDNN and cuBLAS bring NVRTCs of their own, which make other code of the same text */
+    if (host->library_open_apart(host, sonames[0], &handle, &why) &&
+        host->library_open_apart(host, sonames[1], &handle, &ignored))
         return kg_fail(ret_error, KG_EUNSUPPORTED, "NVRTC is not available: %.400s", why.text);
     for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
         if (host->library_symbol(handle, symbols[i].name, &symbol, &why))

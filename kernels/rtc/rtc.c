@@ -10,7 +10,7 @@
 #include "rtc/cubin.h"
 #include "rtc/nvrtc.h"
 
-#define FORMAT 1 /* of an entry: kg_compiled, and the cubin */
+#define FORMAT 2 /* of an entry: kg_compiled, and the cubin */
 
 static uint64_t hash_text(uint64_t hash, const char *text)
 {

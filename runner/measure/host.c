@@ -12,29 +12,64 @@
 #include "base/file.h"
 #include "base/random.h"
 
+enum { PATH_SIZE = 4096 };
+
 static const struct kg_host_state *state_of(const kg_host *host)
 {
     return (const struct kg_host_state *)host;
 }
 
+/* Where --library-path has it; false: the loader is to look. */
+static bool library_path(const struct kg_host_state *state, const char *soname, char *ret_path, size_t size)
+{
+    for (size_t i = 0; i < state->n_library_paths; i++) {
+        snprintf(ret_path, size, "%s/%s", state->library_paths[i], soname);
+        if (access(ret_path, R_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int no_library(bool at_path, const char *soname, kg_error *ret_error)
+{
+    if (at_path)
+        return kg_fail(ret_error, KG_EUNSUPPORTED, "%s", dlerror());
+    return kg_fail(ret_error, KG_EUNSUPPORTED, "library not found: %s (see --library-path)", soname);
+}
+
 static int library_open(const kg_host *host, const char *soname, void **ret_library, kg_error *ret_error)
 {
-    const struct kg_host_state *state = state_of(host);
-    for (size_t i = 0; i < state->n_library_paths; i++) {
-        char path[4096];
-        snprintf(path, sizeof path, "%s/%s", state->library_paths[i], soname);
-        if (access(path, R_OK) == 0) {
-            void *found = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-            if (!found)
-                return kg_fail(ret_error, KG_EUNSUPPORTED, "%s", dlerror());
-            *ret_library = found;
-            return KG_OK;
-        }
-    }
-    void *library = dlopen(soname, RTLD_NOW | RTLD_GLOBAL);
+    char path[PATH_SIZE];
+    const bool at_path = library_path(state_of(host), soname, path, sizeof path);
+    void *library = dlopen(at_path ? path : soname, RTLD_NOW | RTLD_GLOBAL);
     if (!library)
-        return kg_fail(ret_error, KG_EUNSUPPORTED, "library not found: %s (see --library-path)", soname);
+        return no_library(at_path, soname, ret_error);
     *ret_library = library;
+    return KG_OK;
+}
+
+/* Each name is opened once: a process has few namespaces. */
+static int library_open_apart(const kg_host *host, const char *soname, void **ret_library, kg_error *ret_error)
+{
+    static struct {
+        char name[PATH_SIZE];
+        void *library;
+    } apart[4];
+    char path[PATH_SIZE];
+    const bool at_path = library_path(state_of(host), soname, path, sizeof path);
+    const char *name = at_path ? path : soname;
+    size_t i = 0;
+    while (i < sizeof apart / sizeof *apart && apart[i].library && strcmp(apart[i].name, name))
+        i++;
+    if (i == sizeof apart / sizeof *apart || strlen(name) >= PATH_SIZE)
+        return kg_fail(ret_error, KG_EUNSUPPORTED, "too many libraries apart, or too long a name: %s", soname);
+    if (!apart[i].library) {
+        apart[i].library = dlmopen(LM_ID_NEWLM, name, RTLD_NOW | RTLD_LOCAL);
+        if (!apart[i].library)
+            return no_library(at_path, soname, ret_error);
+        snprintf(apart[i].name, PATH_SIZE, "%s", name);
+    }
+    *ret_library = apart[i].library;
     return KG_OK;
 }
 
@@ -189,7 +224,8 @@ void kg_host_init(struct kg_host_state *state)
                                                .log = write_log,
                                                .cache_read_bytes = cache_read_bytes,
                                                .cache_write_bytes = cache_write_bytes,
-                                               .part = tell_part } };
+                                               .part = tell_part,
+                                               .library_open_apart = library_open_apart } };
 }
 
 void kg_host_done(struct kg_host_state *state)

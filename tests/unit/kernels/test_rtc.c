@@ -503,17 +503,18 @@ static int only_the_older(const kg_host *its, const char *soname, void **ret_lib
     void *library = NULL;
     if (no_library(its, soname, &library, ret_error) && !strcmp(soname, "libnvrtc.so.13"))
         return KG_EUNSUPPORTED;
-    return plain.library_open(its, "libm.so.6", ret_library, ret_error); /* stands for 12, and has no such functions */
+    return plain.library_open_apart(its, "libm.so.6", ret_library,
+                                    ret_error); /* stands for 12, and has no such functions */
 }
 
 static void missing_is_not_supported(void **state)
 {
     (void)state;
-    host.host.library_open = no_library;
+    host.host.library_open_apart = no_library;
     refused_on(&h200, &scaled, KG_EUNSUPPORTED,
                "NVRTC is not available: library not found: libnvrtc.so.13 (see --library-path)");
     assert_string_equal(asked, "libnvrtc.so.13 libnvrtc.so.12 ");
-    host.host.library_open = only_the_older;
+    host.host.library_open_apart = only_the_older;
     refused_on(&h200, &scaled, KG_EUNSUPPORTED, "NVRTC is not usable: the library has no nvrtc");
     assert_string_equal(logged, "");
 }
@@ -544,8 +545,8 @@ int main(int argc, char **argv)
     kg_host_init(&host);
     host.library_paths = &library_path;
     host.n_library_paths = 1;
-    if (host.host.library_open(&host.host, "libnvrtc.so.13", &library, NULL) &&
-        host.host.library_open(&host.host, "libnvrtc.so.12", &library, NULL)) {
+    if (host.host.library_open_apart(&host.host, "libnvrtc.so.13", &library, NULL) &&
+        host.host.library_open_apart(&host.host, "libnvrtc.so.12", &library, NULL)) {
         puts("there is no libnvrtc");
         return 77;
     }

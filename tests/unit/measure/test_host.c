@@ -6,6 +6,9 @@
 
 #include <cmocka.h>
 #include <dirent.h>
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -332,6 +335,41 @@ static void libraries(void **state)
     assert_int_equal(host.host.library_open(&host.host, "libm.so.6", &library, &error), KG_OK);
 }
 
+static const char *file_of(void *library)
+{
+    struct link_map *map = NULL;
+    assert_int_equal(dlinfo(library, RTLD_DI_LINKMAP, &map), 0);
+    return map->l_name;
+}
+
+/* What another library of the process opened under the name decides for library_open alone. */
+static void apart(void **state)
+{
+    static const char soname[] = "libanl.so.1";
+    char other[SCRATCH_SIZE + 32];
+    void *library = NULL, *again = NULL;
+    kg_error error = { 0 };
+    const char *paths[] = { folder };
+    (void)state;
+    void *found = dlmopen(LM_ID_NEWLM, soname, RTLD_NOW);
+    assert_non_null(found);
+    snprintf(other, sizeof other, "%s/%s", folder, soname);
+    assert_int_equal(kg_file_copy(file_of(found), other, &error), KG_OK);
+    assert_non_null(dlopen(other, RTLD_NOW | RTLD_GLOBAL));
+    assert_int_equal(host.host.library_open(&host.host, soname, &library, &error), KG_OK);
+    assert_string_equal(file_of(library), other);
+    assert_int_equal(host.host.library_open_apart(&host.host, soname, &library, &error), KG_OK);
+    assert_string_equal(file_of(library), file_of(found));
+    assert_int_equal(host.host.library_open_apart(&host.host, soname, &again, &error), KG_OK);
+    assert_ptr_equal(again, library);
+    host.library_paths = paths;
+    host.n_library_paths = 1;
+    assert_int_equal(host.host.library_open_apart(&host.host, soname, &library, &error), KG_OK);
+    assert_string_equal(file_of(library), other);
+    assert_int_equal(host.host.library_open_apart(&host.host, "libnosuch.so.7", &library, &error), KG_EUNSUPPORTED);
+    assert_string_equal(error.text, "library not found: libnosuch.so.7 (see --library-path)");
+}
+
 /* ---- backends ---------------------------------------------------------------------------------------------- */
 
 static int n_opened;
@@ -464,6 +502,7 @@ int main(void)
         TEST(without_a_folder_nothing_is_kept),
         TEST(failed_writes_leave_nothing),
         TEST(libraries),
+        TEST(apart),
         TEST(backends_open_once_and_close_in_turn),
         TEST(too_many_backends),
         TEST(knobs),
