@@ -52,6 +52,16 @@ double kg_median(const double *values, size_t count)
     return median;
 }
 
+double kg_trimmed_mean(const double *values, size_t count)
+{
+    const size_t cut = count > 2 ? (count + 7) / 8 : 0;
+    double *sorted = sorted_copy(values, count), sum = count && sorted ? 0 : NAN;
+    for (size_t i = cut; sorted && i < count - cut; i++)
+        sum += sorted[i];
+    free(sorted);
+    return sum / (double)(count - 2 * cut);
+}
+
 struct kg_stats kg_stats_of(const double *samples, size_t count)
 {
     struct kg_stats stats = { .count = count };

@@ -16,6 +16,9 @@ struct kg_stats kg_stats_of(const double *samples, size_t count);
 
 double kg_median(const double *values, size_t count); /* NAN for count 0 */
 
+/* Mean without the smallest and the largest eighth, rounded up; of one or two values, their mean. NAN for count 0. */
+double kg_trimmed_mean(const double *values, size_t count);
+
 /* Percentile of sorted values, 0 <= p <= 100. */
 double kg_percentile_sorted(const double *sorted, size_t count, double p);
 

@@ -195,20 +195,21 @@ static int warm_up(struct block_run *b, double *ret_turn_us, kg_error *ret_error
 
 /* ---- the block --------------------------------------------------------------------------------------------- */
 
-/* Mean over the buffer sets of each set's median: a median over all would jump with the share of slow sets. */
-double kg_mean_of_medians(const double *values, size_t count, size_t sets)
+/* A median over all would jump with the share of slow sets, and one of two values with every window that a dip of the
+ * clock meets. */
+double kg_center_of_sets(const double *values, size_t count, size_t sets)
 {
-    double sum = 0, *one = malloc((count ? count : 1) * sizeof *one);
-    size_t used = 0;
-    for (size_t set = 0; one && set < sets && set < count; set++) {
+    if (count < 3 * sets)
+        return kg_trimmed_mean(values, count);
+    double *one = malloc((count ? count : 1) * sizeof *one), sum = one ? 0 : NAN;
+    for (size_t set = 0; one && set < sets; set++) {
         size_t n = 0;
         for (size_t i = set; i < count; i += sets)
             one[n++] = values[i];
         sum += kg_median(one, n);
-        used++;
     }
     free(one);
-    return used ? sum / (double)used : NAN;
+    return sum / (double)sets;
 }
 
 static struct kg_arm *arm_of(struct block_run *b, int which)
@@ -229,7 +230,7 @@ static double log_ratio(struct block_run *b, int which, int to, int count)
     for (int i = 0; ratios && i < count; i++)
         ratios[i] = log(arm->us[i] / other->us[i]);
     if (ratios)
-        result = kg_mean_of_medians(ratios, (size_t)count, (size_t)arm->n_windows);
+        result = kg_center_of_sets(ratios, (size_t)count, (size_t)arm->n_windows);
     free(ratios);
     return result;
 }
@@ -240,7 +241,7 @@ static double p50_of(struct block_run *b, int which, int count, double **ret_sam
     struct kg_arm *arm = arm_of(b, which);
     if (!arm)
         return 0;
-    const double p50_us = kg_mean_of_medians(arm->us, (size_t)count, (size_t)arm->n_windows);
+    const double p50_us = kg_center_of_sets(arm->us, (size_t)count, (size_t)arm->n_windows);
     if (ret_samples) {
         *ret_samples = arm->us;
         *ret_count = (size_t)count;

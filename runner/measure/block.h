@@ -31,7 +31,8 @@ int kg_measure_block(kg_context *context, struct kg_prepared *const prepared[KG_
                      const struct kg_policy *policy, uint64_t order_seed, const struct kg_interlude *interlude,
                      struct kg_block *ret_block, kg_error *ret_error);
 
-/* Mean over `sets` of the median of values[set], values[set + sets], …; NAN for no values. Pure. */
-double kg_mean_of_medians(const double *values, size_t count, size_t sets);
+/* Mean over `sets` of the median of values[set], values[set + sets], …; where that is fewer than three values a set,
+ * their trimmed mean. NAN for no values or sets. Pure. */
+double kg_center_of_sets(const double *values, size_t count, size_t sets);
 
 #endif

@@ -220,7 +220,7 @@ static double median(double *values, int count)
     return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
-/* kg_mean_of_medians of runner/measure/block.h, but for few values and millions of times. */
+/* kg_center_of_sets of runner/measure/block.h, but for few values and millions of times. */
 static double mean_of_medians(const double values[KG_SYNTHETIC_TURNS], int sets)
 {
     double sum = 0, one[KG_SYNTHETIC_TURNS];

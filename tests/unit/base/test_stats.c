@@ -57,6 +57,16 @@ static void median_of_even_count_is_between(void **state)
     assert_near(kg_median(values, 4), 3.0);
 }
 
+static void an_eighth_is_cut_at_either_end(void **state)
+{
+    (void)state;
+    const double samples[] = { 7, 900, 2, 3, 4, 5, 6, 1, -800 };
+    assert_near(kg_trimmed_mean(samples, 9), 4.0); /* two at either end: 2 to 6 */
+    assert_near(kg_trimmed_mean(samples, 8), 4.5); /* one: 2 to 7 */
+    assert_near(kg_trimmed_mean(samples, 2), 453.5);
+    assert_true(isnan(kg_trimmed_mean(samples, 0)));
+}
+
 static void percentile_ends_and_bad_p(void **state)
 {
     (void)state;
@@ -94,6 +104,7 @@ int main(void)
         cmocka_unit_test(one_sample_is_every_percentile),
         cmocka_unit_test(known_set),
         cmocka_unit_test(median_of_even_count_is_between),
+        cmocka_unit_test(an_eighth_is_cut_at_either_end),
         cmocka_unit_test(percentile_ends_and_bad_p),
         cmocka_unit_test(std_of_large_close_values),
         cmocka_unit_test(nan_is_not_dropped),
