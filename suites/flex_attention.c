@@ -201,7 +201,7 @@ const kg_suite flex_attention_static = {
     FLEX_ROW("far_prefix", (), (PREFIX(100), BLOCK(64)), ONE, .S = 3, .Skv = 20000, .D = d, .dtype = KG_F16),          \
         FLEX_ROW("far_document", (), (DOCUMENT(200), BLOCK(64)), ONE, .S = 3, .Skv = 20000, .D = d, .dtype = KG_BF16), \
         FLEX_ROW("far_documents", (), (DOCUMENT(1)), ONE, .S = 3, .Skv = 70001, .D = d, .dtype = KG_F16),              \
-        FLEX_ROW("far_sliding", (), (SLIDING(32990)), ONE, .S = 33000, .Skv = 9, .D = d, .dtype = KG_F16),             \
+        FLEX_ROW("far_sliding", (), (SLIDING(69990)), ONE, .S = 70001, .Skv = 9, .D = d, .dtype = KG_F16),             \
         FLEX_ROW("far_decay", (), (DECAY, .doc_span = 1), ONE, .S = 200, .D = d, .dtype = KG_F16),                     \
         FLEX_ROW("far_alibi", (), (ALIBI), .B = 1, .H = 4, .Hkv = 2, .S = 1000, .D = d, .dtype = KG_F16),              \
         FLEX_ROW("far_alibi_k70001", (), (ALIBI), ONE, .S = 3, .Skv = 70001, .D = d, .dtype = KG_BF16),                \
@@ -227,15 +227,17 @@ const kg_suite flex_attention_static = {
              .dtype = KG_BF16, .causal = true, .bottom_right = true)
 
 /* Work for two threads, rows that they cannot share evenly; blocks whose pairs 16 bits do not count; a band that no
- * corner of a block lies in; batches past a byte; slopes that take a maximum up by less than 2^8 a tile, past FP32's
- * range in all; rows alike but for their windows, each wrong with another's blocks: three, as two processes share the
- * cases. */
+ * corner of a block lies in; more heads than 6 bits count, batches past a byte; slopes that take a maximum up by less
+ * than 2^8 a tile, past FP32's range in all; rows alike but for their windows, each wrong with another's blocks: three,
+ * as two processes share the cases. */
 #define WINDOWED(n, d) FLEX_ROW("window_" #n, (), (SLIDING(n), BLOCK(64)), ALONE, .S = 300, .D = d, .dtype = KG_F16)
 #define RARE(d, wide)                                                                                                  \
     FLEX_ROW("threads_odd", (), (CAP(30), RELATIVE(140), BLOCK(256)), ALONE, .S = 803, .D = wide, .dtype = KG_F16),    \
         FLEX_ROW("wide_head", (), (ALIBI, SLIDING(20)), ONE, .S = 17, .Skv = 33, .D = 128, .dtype = KG_BF16),          \
         FLEX_ROW("band_15", (), (SLIDING(15)), ONE, .S = 400, .Skv = 390, .D = d, .dtype = KG_BF16, .causal = true,    \
                  .bottom_right = true),                                                                                \
+        FLEX_ROW("heads_70", (), (ALIBI, RELATIVE(12)), .B = 1, .H = 70, .Hkv = 7, .S = 17, .Skv = 33, .D = d,         \
+                 .dtype = KG_BF16),                                                                                    \
         FLEX_ROW("batches_300", (), (DOCUMENT(6)), .B = 300, .H = 1, .S = 20, .D = d, .dtype = KG_F16),                \
         FLEX_ROW("reach_600", (), (RELATIVE(600)), ONE, .S = 3, .Skv = 1300, .D = d, .dtype = KG_BF16),                \
         FLEX_ROW("alibi_1500", (), (ALIBI), ONE, .S = 1500, .D = d, .dtype = KG_F16, .causal = true),                  \
@@ -292,7 +294,9 @@ static const kg_suite_regime length_regimes[] = {
     { "sink_far", "cap_50" },        { "deepest", "*_bf16_d16_k300" }, /* of the CPU, all that follow */
     { "large_q", "full_f16_d16_*" }, { "large_k", "full_f16_d16_*" },
     { "winner", "alibi_k2000" },     { "k32", "cap_2000" },
-    { "large", "cap_2000" },
+    { "large", "cap_2000" },         EACH_REGIMES("*_bf16_d128_s77"),
+    EACH_REGIMES("meet_*"),          EACH_REGIMES("wide_head"),
+    EACH_REGIMES("threads*"),        EACH_REGIMES("*_f16_d64_s77"),
 };
 
 static const kg_excuse no_key_seen[] = {

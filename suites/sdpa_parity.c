@@ -107,15 +107,16 @@ enum { keys_mha = 4, keys_gqa = 2 };
         { "decode_8207", .B = 1, .H = 2, .Hkv = 1, .S = 1, .Skv = 8207, .D = other, .dtype = KG_BF16 },                \
         { "queries_2304", .B = 1, .H = 1, .S = 2304, .Skv = 40, .D = other, .dtype = KG_BF16 }
 
-/* Head dimensions that models have. */
-#define COMMON_DIMENSION(d) ROW(f16, d, 1, causal, mha, 17), ROW(bf16, d, 1, full, mha, 77)
+/* Head dimensions that models have, with either mask in either dtype. */
+#define OTHER_MASKS(d) ROW(f16, d, 1, full, gqa, 17), ROW(bf16, d, 1, causal, mha, 77)
+#define COMMON_DIMENSION(d) ROW(f16, d, 1, causal, mha, 17), ROW(bf16, d, 1, full, mha, 77), OTHER_MASKS(d)
 
 /* Others, most of them no multiple of 16. */
-#define DIMENSION(d) ROW(f16, d, 3, causal, gqa, 77), ROW(bf16, d, 1, full, mha, 77)
+#define DIMENSION(d) ROW(f16, d, 3, causal, gqa, 77), ROW(bf16, d, 1, full, mha, 77), OTHER_MASKS(d)
 #define ODD_DIMENSIONS                                                                                                 \
     ROW(f16, 33, 1, causal, gqa, 17), ROW(f16, 34, 1, causal, gqa, 17), ROW(bf16, 35, 1, causal, gqa, 17)
 /* With fewer batches, for a CPU. */
-#define LARGE_DIMENSION(d) ROW(f16, d, 1, causal, gqa, 77), ROW(bf16, d, 2, full, mha, 77)
+#define LARGE_DIMENSION(d) ROW(f16, d, 1, causal, gqa, 77), ROW(bf16, d, 2, full, mha, 77), OTHER_MASKS(d)
 
 /* Batches past 16 bits, heads of all of them past what the second and third side of a grid hold. */
 #define MANY_HEADS(d, keys)                                                                                            \
@@ -277,6 +278,7 @@ static const struct sdpa cpu_shapes[] = {
     ODD_DIMENSIONS,
     { "groups_of_41", .B = 1, .H = 82, .Hkv = 2, .S = 1, .Skv = 3, .D = 8, .dtype = KG_F16 },
     { "groups_of_7", .B = 2000, .H = 7, .Hkv = 1, .S = 1, .Skv = 3, .D = 8, .dtype = KG_F16 }, /* past 16 bits of 1/7 */
+    { "groups_of_5", .B = 1, .H = 17500, .Hkv = 3500, .S = 1, .Skv = 3, .D = 8, .dtype = KG_F16 },
     { "queries_140001", .B = 1, .H = 1, .S = 140001, .Skv = 1, .D = 8, .dtype = KG_F16 },
     { "keys_19m", .B = 300, .H = 1, .S = 1, .Skv = 1000, .D = 64, .dtype = KG_F16 }, /* elements, past 2^24 */
     LENGTH_PAIRS(LENGTH, f16, full, 40, 1, 0),
@@ -289,7 +291,11 @@ static const struct sdpa cpu_shapes[] = {
 
 /* Long rows, so that every kernel takes several tiles; on the CPU the shorter ones. */
 static const kg_suite_regime regimes[] = {
-    ALL_REGIMES("*_gqa_s77"),
+    ALL_REGIMES("*_b[1-7]_*_gqa_s77"),
+    EACH_REGIMES("*_b[12]_*_mha_s77"),
+    EACH_REGIMES("*_b1_*_s17"),
+    { "coded", "*_b8_*_gqa_s77" },
+    { "head_scales", "*_b8_*_gqa_s77" },
     TILE_REGIMES("*_gqa_s640"),
     { "poison", "*_gqa_s1000" },
     { "hidden", "*_causal_gqa_s77" },

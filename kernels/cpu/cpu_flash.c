@@ -103,7 +103,8 @@ static void multiply(int64_t rows, int64_t columns, int64_t inner, const float *
 /* 2^x for x <= 0, to 2e-7. Below 2^-125 it stays there; NaN stays NaN. */
 static inline float power_of_two(float x)
 {
-    x = x < -125 ? -125 : x;
+    const bool is_zero = x < -126;
+    x = is_zero ? 0 : x;
     float shifted = x + 0x1.8p23f; /* the low bits now hold x rounded to an integer */
     float f = x - (shifted - 0x1.8p23f);
     uint32_t exponent = float_bits(shifted) - float_bits(0x1.8p23f) + 127;
@@ -115,7 +116,7 @@ static inline float power_of_two(float x)
     y = y * f + 2.4022651e-1f;
     y = y * f + 6.9314718e-1f;
     y = y * f + 1.0f;
-    return y * float_of_bits(exponent << 23);
+    return is_zero ? 0 : y * float_of_bits(exponent << 23);
 }
 
 /* Row i of the tile: scores to weights. `visible` keys of this tile count, of `n` that the second product reads; a

@@ -69,6 +69,13 @@ static int check_output(const kg_tensor *tensors, float largest, kg_error *ret_e
     return KG_OK;
 }
 
+static void multiply(float *values, int64_t count, float factor)
+{
+#pragma omp parallel for if (count > 65536)
+    for (int64_t i = 0; i < count; i++)
+        values[i] *= factor;
+}
+
 /* ---- which keys a query sees ---------------------------------------------------------------------------------- */
 
 /* A problem's view; `of` is what it opened. */
@@ -212,6 +219,19 @@ int sdpa_change_sink(const void *data, const void *problem, uint64_t seed, const
     for (int64_t n = 0; n < key_heads(p); n++)
         for (int64_t d = 0; d < p->D; d++)
             key_row(p, &tensors[SDPA_V], n, 0)[d] = 0;
+    return sdpa_change_levels(data, problem, seed, tensors, ret_error);
+}
+
+/* Beside it others' weights are 0 in FP32: a floor under them, which their values make count, is not. */
+int sdpa_change_sink_small(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
+                           kg_error *ret_error)
+{
+    const struct sdpa *p = problem;
+    const bool wide = is_wide(p, tensors);
+    for (int64_t n = 0; n < key_heads(p); n++) {
+        multiply(key_row(p, &tensors[SDPA_V], n, 0), p->D, wide ? 0x1p-20f : 1);
+        multiply(key_row(p, &tensors[SDPA_V], n, 1), (sdpa_kv_length(p) - 1) * p->D, wide ? 0x1p100f : 1);
+    }
     return sdpa_change_levels(data, problem, seed, tensors, ret_error);
 }
 
@@ -428,13 +448,6 @@ int sdpa_change_range(const void *data, const void *problem, uint64_t seed, cons
                 *v = *v * factor + (draw(seed, n, d) & 1 ? -mean : mean);
             }
     return KG_OK;
-}
-
-static void multiply(float *values, int64_t count, float factor)
-{
-#pragma omp parallel for if (count > 65536)
-    for (int64_t i = 0; i < count; i++)
-        values[i] *= factor;
 }
 
 int sdpa_change_factors(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,

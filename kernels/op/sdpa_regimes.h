@@ -66,9 +66,9 @@ sdpa_winner_fn sdpa_winner_edge, sdpa_winner_any;
 
 typedef int sdpa_regime_fn(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
                            kg_error *ret_error);
-sdpa_regime_fn sdpa_change_levels, sdpa_change_sink, sdpa_change_winners, sdpa_change_ties, sdpa_change_constant,
-    sdpa_change_range, sdpa_change_factors, sdpa_change_head_scales, sdpa_change_hidden, sdpa_change_zero_heads,
-    sdpa_change_zero_tiles, sdpa_change_outlier_v, sdpa_change_outlier_k;
+sdpa_regime_fn sdpa_change_levels, sdpa_change_sink, sdpa_change_sink_small, sdpa_change_winners, sdpa_change_ties,
+    sdpa_change_constant, sdpa_change_range, sdpa_change_factors, sdpa_change_head_scales, sdpa_change_hidden,
+    sdpa_change_zero_heads, sdpa_change_zero_tiles, sdpa_change_outlier_v, sdpa_change_outlier_k;
 sdpa_regime_fn sdpa_answer_winners, sdpa_answer_constant, sdpa_same_hidden;
 
 /* ---- the table ---- */
@@ -96,6 +96,8 @@ sdpa_regime_fn sdpa_answer_winners, sdpa_answer_constant, sdpa_same_hidden;
     { .name = "sink", .help = "the first key's logits are larger by 14, its values 0", SDPA_SINK(14) },            \
     { .name = "sink_near", .help = "the same by 10.5", SDPA_SINK(10.5) },                                                   \
     { .name = "sink_far", .help = "the same by 70", SDPA_SINK(70) },                                                        \
+    { .name = "sink_small", .help = "the same by 130; in BF16 its values are 2^-20, others' 2^100 times normal",           \
+      SDPA_DATA(sdpa_levels, 130, sdpa_level_first_key, 1), .change = sdpa_change_sink_small },                        \
     { .name = "winner", .help = "one key has all weight, in turn at each tile's edges",                                \
       SDPA_WINNERS(view, sdpa_winner_edge, 200, false) },                                                              \
     { .name = "coded", .help = "one key has all weight; values are codes of their place",                              \

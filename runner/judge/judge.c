@@ -98,8 +98,8 @@ static bool refuse_ratio(const struct kg_result *result, const struct kg_expecta
 }
 
 /* On a CPU the absolute time of a quiet anchor differs by the day and the host, so an anchor that reads slower is no
- * proof. But where it does in most blocks, with the case's own time over the threshold too, a ratio that passes proves
- * nothing either. Half the threshold, for what an anchor may hide adds to what the ratio allows. */
+ * proof. But where it does in half of the blocks or more, with the case's own time over the threshold too, a ratio
+ * that passes proves nothing either. Half the threshold, for what an anchor may hide adds to what the ratio allows. */
 static bool anchor_hides(const struct kg_result *result, const struct kg_expectation *e)
 {
     const struct kg_golden *golden = e->golden;
@@ -109,7 +109,7 @@ static bool anchor_hides(const struct kg_result *result, const struct kg_expecta
         slow += block->anchor_p50_us > golden->anchor_p50_us * (1 + result->of.policy.threshold_pct / 200) &&
                 block->p50_us > golden->p50_us * (1 + result->of.policy.threshold_pct / 100);
     }
-    return 2 * slow > result->n_blocks;
+    return 2 * slow >= result->n_blocks;
 }
 
 /* ---- questions ------------------------------------------------------------------------------------------------- */

@@ -18,6 +18,7 @@ struct dispatch {
     size_t n_results;
     bool *ended;               /* by the job's order */
     size_t active;             /* place in the job of the case at hand; n_cases: none */
+    size_t last;               /* of the case that the worker at hand ended last; n_cases: none */
     char token[KG_TOKEN_SIZE]; /* of the worker at hand */
     bool bye, stop, timed_out, interrupted, forged;
 };
@@ -38,6 +39,16 @@ static void blame(struct dispatch *p, size_t place, const char *what)
     result->baseline_broken = *p->job->baseline && !one->is_new; /* the other build has a process of its own */
     snprintf(result->note, sizeof result->note, "%s during %s", what, kg_phase_name(result->phase));
     end_case(p, place);
+}
+
+/* A worker that does not end well after its cases, in a module's destructor say, costs the last of them. */
+static void blame_last(struct dispatch *p, const char *what)
+{
+    struct kg_result *result = &p->results[p->job->cases[p->last].index];
+    if (result->outcome != KG_BROKEN)
+        snprintf(result->note, sizeof result->note, "%s after the worker's last case", what);
+    result->outcome = KG_BROKEN;
+    end_case(p, p->last);
 }
 
 static size_t place_of(const struct dispatch *p, size_t index)
@@ -68,6 +79,7 @@ static void apply(struct dispatch *p, const struct kg_message *message, size_t p
     p->active = place;
     if (message->type == KG_MESSAGE_END) {
         p->active = p->job->n_cases;
+        p->last = place;
         end_case(p, place);
     }
     if (p->options->progress)
@@ -158,7 +170,7 @@ static int run_worker(struct dispatch *p, kg_error *ret_error)
             rest.cases[rest.n_cases++] = p->job->cases[i];
     if (rest.n_cases > 0 && rest.cases[0].is_new)
         *rest.baseline = '\0';
-    p->active = p->job->n_cases;
+    p->active = p->last = p->job->n_cases;
     p->bye = p->timed_out = p->forged = false;
     draw_token(p->token);
     memcpy(rest.token, p->token, sizeof rest.token);
@@ -176,6 +188,9 @@ static int run_worker(struct dispatch *p, kg_error *ret_error)
             snprintf(what, sizeof what, "the worker died: %s", how);
         if (p->active < p->job->n_cases && !p->bye && !p->stop && !p->interrupted)
             blame(p, p->active, what);
+        else if (p->last < p->job->n_cases && !p->stop && !p->interrupted &&
+                 (!p->bye || p->timed_out || strcmp(how, "exited with status 0") != 0))
+            blame_last(p, what);
     }
     free(rest.cases);
     return status;

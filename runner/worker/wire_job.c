@@ -7,10 +7,11 @@
 
 #include "plan/module.h"
 #include "plan/plan.h"
+#include "plan/problem.h"
 #include "plan/regime.h"
 #include "worker/wire.h"
 
-enum { GATES = sizeof(kg_gates) / sizeof(double) };
+enum { GATES = sizeof(kg_gates) / sizeof(double), PROBLEM_SIZE = 2048 };
 
 static void add_list(cJSON *root, const char *name, const char *const *items, size_t count)
 {
@@ -37,13 +38,15 @@ static cJSON *policy_to_json(const struct kg_policy *policy)
 
 static cJSON *case_to_json(const struct kg_job_case *one)
 {
-    char seed[32], digest[32];
+    char seed[32], digest[32], problem[PROBLEM_SIZE];
     cJSON *o = cJSON_CreateObject();
+    kg_problem_format(one->of.suite->op, one->of.problem, problem, sizeof problem);
     snprintf(seed, sizeof seed, "%" PRIu64, one->of.seed);
     snprintf(digest, sizeof digest, "%" PRIu64, one->digest);
     cJSON_AddNumberToObject(o, "index", (double)one->index);
     cJSON_AddStringToObject(o, "suite", one->of.suite->name);
     cJSON_AddStringToObject(o, "shape", one->of.shape);
+    cJSON_AddStringToObject(o, "problem", problem);
     cJSON_AddStringToObject(o, "seed", seed);
     cJSON_AddStringToObject(o, "regime", one->of.regime ? one->of.regime->name : "");
     cJSON_AddStringToObject(o, "case_backend", one->of.backend->name);
@@ -271,6 +274,19 @@ static int resolve_in(const struct kg_module *module, const cJSON *o, const stru
     return status;
 }
 
+/* What is judged is what the parent was told: a table that this process has otherwise is no other work under its name.
+ */
+static int same_problem(const cJSON *o, const struct kg_case *of, kg_error *ret_error)
+{
+    const char *told = text_of(o, "problem");
+    char own[PROBLEM_SIZE], change[300];
+    kg_problem_format(of->suite->op, of->problem, own, sizeof own);
+    if (!strcmp(own, told) || !kg_problem_differs(of->suite->op, of->problem, told, change, sizeof change))
+        return KG_OK;
+    return kg_fail(ret_error, KG_EINVAL, "%s/%s is another problem in a worker: %s", of->suite->name, of->shape,
+                   change);
+}
+
 static int resolve_case(struct kg_job *job, const cJSON *o, const struct kg_module *module, kg_error *ret_error)
 {
     const size_t n = job->n_cases;
@@ -289,7 +305,7 @@ static int resolve_case(struct kg_job *job, const cJSON *o, const struct kg_modu
     snprintf(one->baseline_pin, sizeof one->baseline_pin, "%s", text_of(o, "baseline_pin"));
     int status = resolve_in(module, o, n ? &one[-1].of : NULL, n, &one->of, ret_error);
     job->n_cases += !status; /* its problem is to be freed from here on */
-    return status;
+    return status ? status : same_problem(o, &one->of, ret_error);
 }
 
 int kg_wire_resolve_job(struct kg_wire_job *w, const struct kg_module *module, kg_error *ret_error)

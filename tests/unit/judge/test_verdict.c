@@ -887,8 +887,10 @@ static void cpu_anchor_hides_nothing(void **state)
         kit->result.blocks[i].anchor_p50_us = 51;
     verdict_is(kit, KG_UNSURE, false); /* slower in five of eight */
     kit->result.blocks[3].p50_us = 27;
-    verdict_is(kit, KG_PASS, false); /* in half of them the anchor was as fast as ever, or the case was */
-    for (int i = 0; i < 4; i++) {
+    verdict_is(kit, KG_UNSURE, false); /* in half */
+    kit->result.blocks[4].p50_us = 27;
+    verdict_is(kit, KG_PASS, false); /* in most of them the anchor was as fast as ever, or the case was */
+    for (int i = 0; i < 5; i++) {
         kit->result.blocks[i].anchor_p50_us = 65;
         kit->result.blocks[i].p50_us = 32.5;
     }

@@ -357,6 +357,24 @@ static void the_sink_has_most_weight_and_no_value(void **state)
     check_sink("sink_far", 5e-30, 5e-27);
 }
 
+/* Weights below FP32's least number, and values that a weight at the least one would be seen by. */
+static void the_small_sink_has_all_weight(void **state)
+{
+    (void)state;
+    for (int dtype = KG_F16; dtype <= KG_BF16; dtype++) {
+        struct sdpa p = { .B = 1, .H = 2, .S = 33, .D = 64, .dtype = (enum kg_dtype)dtype };
+        struct call c = made(p, "sink_small", 3), normal = made(p, NULL, 3);
+        const float *v = c.floats[SDPA_V].data, *was = normal.floats[SDPA_V].data;
+        const float wide = dtype == KG_BF16 ? 0x1p100f : 1, small = dtype == KG_BF16 ? 0x1p-20f : 1;
+        for (int64_t row = 0; row < rows_of(&p); row++)
+            for (int64_t j = 1; j < p.S; j++)
+                assert_true(logit(&c, row, j) - logit(&c, row, 0) < -127 * log(2));
+        for (int64_t i = 0; i < p.S * p.D; i++)
+            assert_true(v[i] == was[i] * (i < p.D ? small : wide));
+        done(&c), done(&normal);
+    }
+}
+
 /* ---- one key that takes all weight ------------------------------------------------------------------------------ */
 
 /* The row's key whose logit is over all others, by `gap` or more. */
@@ -695,6 +713,7 @@ int main(void)
         cmocka_unit_test(shifts_are_reached_and_logits_vary),
         cmocka_unit_test(maxima_rise_and_fall_by_tiles),
         cmocka_unit_test(the_sink_has_most_weight_and_no_value),
+        cmocka_unit_test(the_small_sink_has_all_weight),
         cmocka_unit_test(every_edge_of_every_tile_wins),
         cmocka_unit_test(every_key_wins_once_it_is_coded),
         cmocka_unit_test(codes_of_values_differ_from_their_neighbours),

@@ -569,10 +569,15 @@ static void garbage_is_not_listened_to(void **state)
 
 static struct kg_job_case case_of(size_t index, const char *shape, const kg_backend *backend, uint64_t seed)
 {
-    return (struct kg_job_case){
-        .index = index,
-        .of = { .suite = &suite, .backend = backend, .shape = shape, .seed = seed, .kind = backend->device }
-    };
+    static const struct problem swept = { "one@n=7", 7 };
+    const struct problem *row = backend->device == KG_CPU ? &cpu_rows[0] : &rows[!strcmp(shape, "two")];
+    return (struct kg_job_case){ .index = index,
+                                 .of = { .suite = &suite,
+                                         .backend = backend,
+                                         .problem = strchr(shape, '@') ? &swept : row,
+                                         .shape = shape,
+                                         .seed = seed,
+                                         .kind = backend->device } };
 }
 
 static void write_job(const struct kg_job *job)
@@ -769,6 +774,9 @@ static void jobs_of_another_module(void **state)
     job_refused(case_of(1, "three", &fast, 0), &module, "suite main has no row three");
     job_refused(case_of(1, "one", &loops, 0), &module, "suite main has no row one"); /* the CPU has rows of its own */
     job_refused(case_of(1, "one@n=0", &fast, 0), &module, "--set n=0 is outside 1 to 4096");
+    struct kg_job_case smaller = case_of(1, "two", &fast, 0);
+    smaller.of.problem = &cpu_rows[0];
+    job_refused(smaller, &module, "main/two is another problem in a worker: n=3 -> n=2");
     rewind(pipe_file);
     assert_int_equal(ftruncate(fileno(pipe_file), 0), 0);
     struct kg_wire_job got = { .root = NULL };
