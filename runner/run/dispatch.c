@@ -41,7 +41,7 @@ static void blame(struct dispatch *p, size_t place, const char *what)
     end_case(p, place);
 }
 
-/* A worker that does not end well after its cases, in a module's destructor say, costs the last of them. */
+/* A worker that crashes or hangs after its cases, in a module's destructor say, costs the last of them. */
 static void blame_last(struct dispatch *p, const char *what)
 {
     struct kg_result *result = &p->results[p->job->cases[p->last].index];
@@ -189,7 +189,7 @@ static int run_worker(struct dispatch *p, kg_error *ret_error)
         if (p->active < p->job->n_cases && !p->bye && !p->stop && !p->interrupted)
             blame(p, p->active, what);
         else if (p->last < p->job->n_cases && !p->stop && !p->interrupted &&
-                 (!p->bye || p->timed_out || strcmp(how, "exited with status 0") != 0))
+                 (!p->bye || p->timed_out || !strncmp(how, "signal", 6)))
             blame_last(p, what);
     }
     free(rest.cases);
