@@ -133,7 +133,7 @@ typedef struct kg_field {
     enum kg_field_type type;
     double min, max;            /* inclusive; not read for KG_BOOL and KG_CHOICE */
     double fallback;            /* what zero stands for; KG_CHOICE: an index */
-    const char *const *choices; /* KG_CHOICE: NULL-terminated; "" cannot be chosen */
+    const char *const *choices; /* KG_CHOICE: NULL-terminated; "a|b": b is another word for a; "" cannot be chosen */
     const char *help;           /* unit and meaning, one line */
 } kg_field;
 

@@ -26,7 +26,7 @@ _Static_assert(SDPA_TENSORS + FLEX_ARRAYS <= KG_MAX_TENSORS, "a call may have al
         .fallback = default, .help = text                                                                              \
     }
 
-static const char *const compile_modes[] = { "default", "reduce-overhead", "max-autotune", NULL };
+static const char *const compile_modes[] = { "default|reduce-overhead", "max-autotune", NULL };
 
 static const kg_field fields[] = {
     SDPA_SIZE_FIELDS,
@@ -265,7 +265,7 @@ static double visible_pairs(const struct flex *p)
  * pair by pair, so the last answers are kept: reports ask for each case several times. */
 static double flops(const void *problem)
 {
-    enum { KEPT = 512 }; /* more than the shipped suites have */
+    enum { KEPT = 512 }; /* more than the shipped suites have on either kind of device */
     static struct {
         struct flex of;
         double pairs;

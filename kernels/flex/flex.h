@@ -10,7 +10,7 @@
 #include "flex/flex_aux.h"
 #include "op/sdpa.h"
 
-enum flex_compile_mode { FLEX_COMPILE_DEFAULT, FLEX_COMPILE_REDUCE_OVERHEAD, FLEX_COMPILE_MAX_AUTOTUNE };
+enum flex_compile_mode { FLEX_COMPILE_DEFAULT, FLEX_COMPILE_MAX_AUTOTUNE };
 
 struct flex {
     struct sdpa attention;            /* its causal mask is a modifier too; never e4m3 */

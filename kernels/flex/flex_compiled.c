@@ -147,8 +147,8 @@ static int prepare(const kg_backend *self, const kg_call *call, void **ret_state
     const struct flex *p = call->problem;
     const struct flex_knobs *knobs = call->knobs;
     const bool choose = p->compile_mode == FLEX_COMPILE_MAX_AUTOTUNE && !knobs->tile;
-    const enum flex_tile_id pin = pinned(call->pin);
-    const enum flex_tile_id tile = choose && pin && fits(p, pin) ? pin : flex_tile_of(p, call->device, knobs);
+    const enum flex_tile_id known = pinned(call->pin), pin = known && fits(p, known) ? known : FLEX_TILE_BY_TABLE;
+    const enum flex_tile_id tile = choose && pin ? pin : flex_tile_of(p, call->device, knobs);
     struct made made;
     if (!fits(p, tile))
         return kg_fail(ret_error, KG_EUNSUPPORTED, "blocks of %lld are no multiple of tile %s",

@@ -1,7 +1,6 @@
-/* flex_kernel.cuh -- fused attention with modifiers, and the kernels that make its block mask: flash's tiles, whose
- * walk skips hidden blocks. Compiled twice over: by nvcc for all modifiers of the list, asked for at run time
- * (flex_static.cu), and by NVRTC for those of a problem alone, whose tests are then constants. It includes no header of
- * the toolkit.
+/* flex_kernel.cuh -- fused attention with modifiers: flash's tiles, whose walk skips hidden blocks (flex_blocks.cuh).
+ * Compiled twice over: by nvcc for all modifiers of the list, asked for at run time (flex_static.cu), and by NVRTC for
+ * those of a problem alone, whose tests are then constants. It includes no header of the toolkit.
  *
  * Before it: the modifiers, FLEX_SCORES and FLEX_MASKS (modifiers.h), FLEX_HAS(name, aux), whether a problem has one,
  * and FLEX_CUT, whether tiles may reach past the last query or key.

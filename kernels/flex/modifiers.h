@@ -1,5 +1,5 @@
 /* modifiers.h -- the list of modifiers, and a problem's own put together. A new one: its file in modifiers/, an include
- * and a line here, its fields in flex.h and flex.c.
+ * and a line here, its fields in flex.h and flex.c, what it reads in flex_aux.h.
  *
  * Scores are changed in the order of the list; a key is seen where all masks of the problem agree.
  */

@@ -156,15 +156,31 @@ int kg_fields_check(kg_fields fields, const void *record, kg_error *ret_error)
     return KG_OK;
 }
 
+/* Is it one of the choice's words, "word|other word"? */
+static bool has_word(const char *choice, const char *text)
+{
+    const size_t length = strlen(text);
+    bool found = false;
+    while (length && *choice && !found) {
+        const size_t n = strcspn(choice, "|");
+        found = n == length && !strncmp(choice, text, n);
+        choice += n + (choice[n] == '|');
+    }
+    return found;
+}
+
 static int parse_choice(const kg_field *field, const char *text, double *ret_value, kg_error *ret_error)
 {
+    char known[256] = "";
     for (int i = 0; field->choices[i]; i++) {
-        if (*text && !strcmp(field->choices[i], text)) {
+        if (has_word(field->choices[i], text)) {
             *ret_value = i;
             return KG_OK;
         }
+        if (*field->choices[i])
+            kg_text_join(known, sizeof known, ", ", "%s", field->choices[i]);
     }
-    return kg_fail(ret_error, KG_EINVAL, "%s=%s is not one of its choices", field->name, text);
+    return kg_fail(ret_error, KG_EINVAL, "%s=%s is none of %s", field->name, text, known);
 }
 
 static int parse_bool(const kg_field *field, const char *text, double *ret_value, kg_error *ret_error)
@@ -183,7 +199,7 @@ static int parse_number(const kg_field *field, const char *text, double *ret_val
     char *end = NULL;
     errno = 0;
     double value = field->type == KG_INT ? (double)strtoll(text, &end, 10) : strtod(text, &end);
-    if (end == text || *end || errno || !isfinite(value))
+    if (isspace((unsigned char)*text) || end == text || *end || errno || !isfinite(value))
         return kg_fail(ret_error, KG_EINVAL, "%s=%s is not %s", field->name, text,
                        field->type == KG_INT ? "an integer" : "a number");
     *ret_value = value;
@@ -219,7 +235,8 @@ int kg_field_format(const kg_field *field, const void *record, char *ret_text, s
         return snprintf(ret_text, size, "%s", value != 0 ? "true" : "false");
     case KG_CHOICE:
         if (value >= 0 && value < choice_count(field))
-            return snprintf(ret_text, size, "%s", field->choices[(int)value]);
+            return snprintf(ret_text, size, "%.*s", (int)strcspn(field->choices[(int)value], "|"),
+                            field->choices[(int)value]);
         return snprintf(ret_text, size, "?");
     case KG_REAL:
         break;

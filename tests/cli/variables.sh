@@ -40,7 +40,7 @@ BLOCK_SIZE=abc refused 'kgate: BLOCK_SIZE=abc: block_size=abc is not an integer'
 BLOCK_SIZE=8 refused 'kgate: BLOCK_SIZE=8: block_size=8 is outside 16 to 256' run "${on[@]}"
 BLOCK_SIZE=64,64 refused 'kgate: BLOCK_SIZE=64,64: block_size=64 stands twice' run "${on[@]}"
 BLOCK_SIZE=256 refused 'kgate: BLOCK_SIZE=256: suite sums, row short@block_size=256: block_size does not divide n' run "${on[@]}"
-TORCH_COMPILE_MODE=fast refused 'kgate: TORCH_COMPILE_MODE=fast: compile_mode=fast is not one' list --module "$modules/variables.so"
+TORCH_COMPILE_MODE=fast refused 'kgate: TORCH_COMPILE_MODE=fast: compile_mode=fast is none of default, ' list --module "$modules/variables.so"
 DOC_SPAN=-1 refused 'kgate: DOC_SPAN=-1: doc_span=-1 is outside' selfcheck sums --module "$modules/variables.so"
 
 # ---- what is computed, and what is said of it ----

@@ -156,10 +156,11 @@ def table(before, after, comparison):
     print("| row | flex_compiled, us | PyTorch's, before and after | times as fast | its fastest | times as fast "
           "| flex_eager, us |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
-    ratios = {}
+    ratios, missing = {}, []
     for row, own in ours.items():
         if row not in torch_us:
             print(f"| {row} | {own['flex_compiled']:.2f} | does not compile | | | | {own['flex_eager']:.2f} |")
+            missing.append(row)
     for row, us in torch_us.items():
         name, shape = row.rsplit("_", 1)
         own = ours.get(row, {}).get("flex_compiled", math.nan)
@@ -174,6 +175,8 @@ def table(before, after, comparison):
         enough = mean >= GEOMEAN and (shape != "seed" or least >= LEAST and of.get("softcap", 0) >= LEAST_SOFTCAP)
         if what == PEERS[0] and not enough:  # a row of ours that is missing is NaN, and not enough either
             slow.append(shape)
+    if missing or not ratios:
+        sys.exit(f"nothing of PyTorch's beside {', '.join(missing) or 'any row'}")
     if slow:
         sys.exit(f"slower than it may be beside PyTorch's: {', '.join(slow)}")
 

@@ -20,7 +20,7 @@ struct record {
     char canary;
 };
 
-static const char *const dtypes[] = { "", "f32", "f16", NULL };
+static const char *const dtypes[] = { "", "f32|single", "f16", NULL };
 
 enum { N, SCALE, CAUSAL, DTYPE, COUNT };
 
@@ -99,6 +99,7 @@ static void what_is_refused_and_how(void **state)
     refused(N, "1e3", "n=1e3 is not an integer");
     refused(N, "1.0", "n=1.0 is not an integer");
     refused(N, "12 ", "n=12  is not an integer");
+    refused(N, " 12", "n= 12 is not an integer");
     refused(N, "99999999999999999999", "n=99999999999999999999 is not an integer");
     refused(N, "-9", "n=-9 is outside -8 to 4096");
     refused(N, "4097", "n=4097 is outside -8 to 4096");
@@ -113,10 +114,12 @@ static void what_is_refused_and_how(void **state)
     refused(CAUSAL, "", "causal= is neither true nor false");
     refused(CAUSAL, "yes", "causal=yes is neither true nor false");
     refused(CAUSAL, "2", "causal=2 is neither true nor false");
-    refused(DTYPE, "", "dtype= is not one of its choices"); /* the empty choice cannot be chosen */
-    refused(DTYPE, "f64", "dtype=f64 is not one of its choices");
-    refused(DTYPE, "F16", "dtype=F16 is not one of its choices");
-    refused(DTYPE, "1", "dtype=1 is not one of its choices");
+    refused(DTYPE, "", "dtype= is none of f32|single, f16"); /* the empty choice cannot be chosen */
+    refused(DTYPE, "f64", "dtype=f64 is none of f32|single, f16");
+    refused(DTYPE, "F16", "dtype=F16 is none of f32|single, f16");
+    refused(DTYPE, "sing", "dtype=sing is none of f32|single, f16");
+    refused(DTYPE, "f32|single", "dtype=f32|single is none of f32|single, f16");
+    refused(DTYPE, "1", "dtype=1 is none of f32|single, f16");
 }
 
 static void format_is_cut_like_snprintf(void **state)

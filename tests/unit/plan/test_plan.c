@@ -387,7 +387,7 @@ static void variables_that_are_refused(void **state)
     VARIABLES("N", "64,0");
     refused(all, "N=64,0: n=0 is outside 1 to 4096");
     VARIABLES("DTYPE", "f8");
-    refused(all, "DTYPE=f8: dtype=f8 is not one of its choices");
+    refused(all, "DTYPE=f8: dtype=f8 is none of f16, bf16");
     VARIABLES("N", "64,0064");
     refused(all, "N=64,0064: n=64 stands twice");
     VARIABLES("N", "64,,2");
