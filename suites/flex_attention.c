@@ -137,57 +137,58 @@ const kg_suite flex_attention_static = {
 #define SLIDING(x) .sliding = true, .window = x
 #define DOCUMENT(x) .document = true, .doc_span = x
 #define BLOCK(x) .block_size = x
+#define UNEVEN .uneven = true
 /* clang-format off */
 #define MEET(n, b, h, keys, s, skv, d, type, mask, factor, ...)                                                        \
     { { MEET_SIZES(n, b, h, keys, s, skv, d, mask, factor), .dtype = (enum kg_dtype)dtype_##type }, __VA_ARGS__ }
 #define MEETINGS(d0, d1)                                                                                               \
     MEET(1, 1, 1, 1, 1, 77, d1, f16, bottom, 0, RELATIVE(1), DECAY, PREFIX(33), BLOCK(64)),                            \
-        MEET(2, 1, 1, 1, 77, 77, d1, bf16, full, 0.5, CAP(1.7), SLIDING(1), DOCUMENT(2), BLOCK(64)),                   \
-        MEET(3, 1, 1, 1, 77, 150, d0, f16, bottom, 0.5, ALIBI, RELATIVE(12), SLIDING(20), BLOCK(192)),                 \
-        MEET(4, 1, 1, 1, 200, 150, d0, bf16, bottom, 0.5, ALIBI, DECAY, PREFIX(100), BLOCK(192)),                      \
+        MEET(2, 1, 1, 1, 77, 77, d1, bf16, full, 0.5, CAP(1.7), SLIDING(1), DOCUMENT(2), UNEVEN, BLOCK(64)),           \
+        MEET(3, 1, 1, 1, 77, 150, d0, f16, bottom, 0.5, ALIBI, RELATIVE(12), SLIDING(20), UNEVEN, BLOCK(192)),         \
+        MEET(4, 1, 1, 1, 200, 150, d0, bf16, bottom, 0.5, ALIBI, DECAY, PREFIX(100), UNEVEN, BLOCK(192)),              \
         MEET(5, 1, 1, 1, 200, 400, d1, bf16, causal, 0, CAP(1.7), RELATIVE(12), SLIDING(1), BLOCK(128)),               \
         MEET(6, 1, 3, 3, 1, 17, d1, f16, causal, 0.3, PREFIX(100), SLIDING(65), BLOCK(128)),                           \
         MEET(7, 1, 3, 3, 77, 17, d0, bf16, causal, 0.5, RELATIVE(200), DECAY, PREFIX(33), BLOCK(192)),                 \
-        MEET(8, 1, 3, 3, 200, 17, d1, f16, full, 0.3, RELATIVE(200), SLIDING(65), DOCUMENT(2), BLOCK(64)),             \
+        MEET(8, 1, 3, 3, 200, 17, d1, f16, full, 0.3, RELATIVE(200), SLIDING(65), DOCUMENT(2), UNEVEN, BLOCK(64)),     \
         MEET(9, 1, 4, 1, 1, 400, d1, f16, bottom, 0, RELATIVE(200), DECAY, SLIDING(65), BLOCK(192)),                   \
-        MEET(10, 1, 4, 1, 17, 150, d0, f16, full, 0.5, ALIBI, RELATIVE(200), SLIDING(20), BLOCK(128)),                 \
+        MEET(10, 1, 4, 1, 17, 150, d0, f16, full, 0.5, ALIBI, RELATIVE(200), SLIDING(20), UNEVEN, BLOCK(128)),         \
         MEET(11, 1, 4, 1, 17, 400, d1, f16, full, 0.5, CAP(30), RELATIVE(12), SLIDING(20), BLOCK(192)),                \
-        MEET(12, 1, 6, 2, 1, 150, d0, bf16, bottom, 0.5, RELATIVE(12), SLIDING(65), DOCUMENT(30), BLOCK(128)),         \
+        MEET(12, 1, 6, 2, 1, 150, d0, bf16, bottom, 0.5, RELATIVE(12), SLIDING(65), DOCUMENT(30), UNEVEN, BLOCK(128)), \
         MEET(13, 1, 6, 2, 17, 17, d0, f16, causal, 0.5, CAP(1.7), RELATIVE(12), DECAY, BLOCK(128)),                    \
-        MEET(14, 1, 6, 2, 77, 77, d1, bf16, causal, 0.5, CAP(1.7), RELATIVE(200), DOCUMENT(30), BLOCK(64)),            \
+        MEET(14, 1, 6, 2, 77, 77, d1, bf16, causal, 0.5, CAP(1.7), RELATIVE(200), DOCUMENT(30), UNEVEN, BLOCK(64)),    \
         MEET(15, 2, 1, 1, 17, 77, d0, f16, causal, 0.3, CAP(1.7), ALIBI, SLIDING(65), BLOCK(192)),                     \
-        MEET(16, 2, 3, 3, 1, 150, d1, bf16, causal, 0.3, ALIBI, RELATIVE(1), SLIDING(1), BLOCK(192)),                  \
-        MEET(17, 2, 3, 3, 77, 400, d0, f16, bottom, 0.3, CAP(30), ALIBI, DOCUMENT(30), BLOCK(192)),                    \
+        MEET(16, 2, 3, 3, 1, 150, d1, bf16, causal, 0.3, ALIBI, RELATIVE(1), SLIDING(1), UNEVEN, BLOCK(192)),          \
+        MEET(17, 2, 3, 3, 77, 400, d0, f16, bottom, 0.3, CAP(30), ALIBI, DOCUMENT(30), UNEVEN, BLOCK(192)),            \
         MEET(18, 2, 4, 1, 1, 17, d1, f16, bottom, 0, CAP(30), RELATIVE(1), SLIDING(1), BLOCK(192)),                    \
         MEET(19, 2, 4, 1, 77, 150, d0, f16, full, 0.5, CAP(1.7), RELATIVE(1), PREFIX(100), BLOCK(128)),                \
-        MEET(20, 2, 4, 1, 200, 17, d0, f16, full, 0, RELATIVE(12), PREFIX(33), DOCUMENT(30), BLOCK(64)),               \
+        MEET(20, 2, 4, 1, 200, 17, d0, f16, full, 0, RELATIVE(12), PREFIX(33), DOCUMENT(30), UNEVEN, BLOCK(64)),       \
         MEET(21, 2, 4, 1, 200, 77, d0, bf16, causal, 0.3, RELATIVE(1), SLIDING(20), DOCUMENT(2), BLOCK(128)),          \
-        MEET(22, 2, 4, 1, 200, 400, d1, bf16, bottom, 0.3, DECAY, SLIDING(20), DOCUMENT(30), BLOCK(128)),              \
+        MEET(22, 2, 4, 1, 200, 400, d1, bf16, bottom, 0.3, DECAY, SLIDING(20), DOCUMENT(30), UNEVEN, BLOCK(128)),      \
         MEET(23, 2, 6, 2, 17, 17, d1, bf16, bottom, 0, CAP(30), PREFIX(33), SLIDING(65), BLOCK(128)),                  \
         MEET(24, 2, 6, 2, 17, 400, d0, f16, causal, 0, RELATIVE(200), DECAY, SLIDING(1), BLOCK(64)),                   \
         MEET(25, 2, 6, 2, 200, 150, d1, bf16, bottom, 0.3, PREFIX(33), SLIDING(1), DOCUMENT(2), BLOCK(192)),           \
-        MEET(26, 3, 1, 1, 1, 17, d0, bf16, bottom, 0.5, PREFIX(100), SLIDING(1), DOCUMENT(30), BLOCK(128)),            \
+        MEET(26, 3, 1, 1, 1, 17, d0, bf16, bottom, 0.5, PREFIX(100), SLIDING(1), DOCUMENT(30), UNEVEN, BLOCK(128)),    \
         MEET(27, 3, 1, 1, 200, 77, d1, bf16, causal, 0.3, CAP(30), RELATIVE(200), PREFIX(100), BLOCK(128)),            \
         MEET(28, 3, 3, 3, 1, 77, d1, bf16, causal, 0.3, RELATIVE(12), PREFIX(100), SLIDING(20), BLOCK(64)),            \
         MEET(29, 3, 3, 3, 1, 400, d1, bf16, bottom, 0, CAP(1.7), PREFIX(33), SLIDING(20), BLOCK(192)),                 \
-        MEET(30, 3, 3, 3, 17, 400, d0, f16, bottom, 0, RELATIVE(1), PREFIX(100), DOCUMENT(2), BLOCK(128)),             \
+        MEET(30, 3, 3, 3, 17, 400, d0, f16, bottom, 0, RELATIVE(1), PREFIX(100), DOCUMENT(2), UNEVEN, BLOCK(128)),     \
         MEET(31, 3, 4, 1, 1, 17, d0, f16, full, 0, CAP(30), DECAY, DOCUMENT(2), BLOCK(64)),                            \
-        MEET(32, 3, 4, 1, 17, 17, d0, bf16, causal, 0.5, ALIBI, PREFIX(33), DOCUMENT(30), BLOCK(128)),                 \
-        MEET(33, 3, 6, 2, 1, 77, d0, bf16, causal, 0.3, ALIBI, RELATIVE(12), DOCUMENT(2), BLOCK(128)),                 \
-        MEET(34, 3, 6, 2, 1, 150, d1, f16, full, 0, CAP(30), ALIBI, BLOCK(64)),                                        \
+        MEET(32, 3, 4, 1, 17, 17, d0, bf16, causal, 0.5, ALIBI, PREFIX(33), DOCUMENT(30), UNEVEN, BLOCK(128)),         \
+        MEET(33, 3, 6, 2, 1, 77, d0, bf16, causal, 0.3, ALIBI, RELATIVE(12), DOCUMENT(2), UNEVEN, BLOCK(128)),         \
+        MEET(34, 3, 6, 2, 1, 150, d1, f16, full, 0, CAP(30), ALIBI, UNEVEN, BLOCK(64)),                                \
         MEET(35, 3, 6, 2, 77, 17, d0, bf16, bottom, 0, CAP(1.7), PREFIX(100), SLIDING(20), BLOCK(192)),                \
-        MEET(36, 3, 6, 2, 77, 77, d0, bf16, causal, 0, RELATIVE(1), SLIDING(65), DOCUMENT(30), BLOCK(192))
+        MEET(36, 3, 6, 2, 77, 77, d0, bf16, causal, 0, RELATIVE(1), SLIDING(65), DOCUMENT(30), UNEVEN, BLOCK(192))
 
 /* Two modifiers and nothing else. */
 #define ONLY(n, type, d, ...)                                                                                          \
     { { "only_" #n, HEADS, .S = 77, .Skv = 150, .D = d, .dtype = type }, .block_size = 64, __VA_ARGS__ }
 #define TWO_ALONE(type, d)                                                                                             \
-    ONLY(1, type, d, ALIBI, DECAY), ONLY(2, type, d, ALIBI, RELATIVE(12)), ONLY(3, type, d, ALIBI, PREFIX(40)),        \
-    ONLY(4, type, d, ALIBI, SLIDING(20)), ONLY(5, type, d, RELATIVE(12), PREFIX(40)),                                  \
-    ONLY(6, type, d, RELATIVE(12), SLIDING(20)), ONLY(7, type, d, RELATIVE(12), DOCUMENT(30)),                         \
+    ONLY(1, type, d, ALIBI, DECAY, UNEVEN), ONLY(2, type, d, ALIBI, RELATIVE(12)), ONLY(3, type, d, ALIBI, PREFIX(40)),        \
+    ONLY(4, type, d, ALIBI, SLIDING(20), UNEVEN), ONLY(5, type, d, RELATIVE(12), PREFIX(40)),                                  \
+    ONLY(6, type, d, RELATIVE(12), SLIDING(20)), ONLY(7, type, d, RELATIVE(12), DOCUMENT(30), UNEVEN),                         \
     ONLY(8, type, d, RELATIVE(12), DECAY), ONLY(9, type, d, DECAY, PREFIX(40)), ONLY(10, type, d, DECAY, SLIDING(20)), \
     ONLY(11, type, d, CAP(2), DECAY), ONLY(12, type, d, CAP(2), PREFIX(40)), ONLY(13, type, d, CAP(2), DOCUMENT(30)),  \
-    ONLY(14, type, d, PREFIX(40), SLIDING(20)), ONLY(15, type, d, PREFIX(40), DOCUMENT(30)),                           \
+    ONLY(14, type, d, PREFIX(40), SLIDING(20)), ONLY(15, type, d, PREFIX(40), DOCUMENT(30), UNEVEN),                           \
     ONLY(16, type, d, SLIDING(20), DOCUMENT(30))
 
 /* clang-format on */
@@ -244,6 +245,23 @@ const kg_suite flex_attention_static = {
         FLEX_ROW("alibi_k2000", (), (ALIBI), .B = 1, .H = 4, .Hkv = 2, .S = 17, .Skv = 2000, .D = d, .dtype = KG_F16), \
         WINDOWED(10, d), WINDOWED(100, d), WINDOWED(290, d)
 
+/* Rows alike but for their documents or prefix, as with windows; places past 16 bits under what else hides keys, in a
+ * table of biases too; long rows of several heads that share keys, with a scale of their own. */
+#define SPANNED(n, d)                                                                                                  \
+    FLEX_ROW("documents_of_" #n, (), (DOCUMENT(n), BLOCK(64)), ALONE, .S = 300, .D = d, .dtype = KG_F16)
+#define PREFIXED(n, d) FLEX_ROW("prefix_" #n, (), (PREFIX(n), BLOCK(64)), ALONE, .S = 300, .D = d, .dtype = KG_F16)
+#define LONG(d)                                                                                                        \
+    SPANNED(20, d), SPANNED(70, d), SPANNED(150, d), PREFIXED(10, d), PREFIXED(100, d), PREFIXED(250, d),              \
+        FLEX_ROW("far_causal", (), (BLOCK(64)), ONE, .S = 3, .Skv = 70001, .D = d, .dtype = KG_F16, .causal = true,    \
+                 .bottom_right = true),                                                                                \
+        FLEX_ROW("far_prefix_k70001", (), (PREFIX(69000), BLOCK(64)), ONE, .S = 3, .Skv = 70001, .D = d,               \
+                 .dtype = KG_F16),                                                                                     \
+        FLEX_ROW("reach_4000", (), (RELATIVE(4000)), .B = 1, .H = 10, .S = 3, .Skv = 33, .D = d, .dtype = KG_F16),     \
+        FLEX_ROW("prompt_600", (), (ALIBI, UNEVEN), .B = 2, .H = 4, .Hkv = 2, .S = 600, .D = d, .dtype = KG_BF16,      \
+                 .scale = 0.5),                                                                                        \
+        FLEX_ROW("decode_9000", (), (DOCUMENT(5000), UNEVEN), .B = 2, .H = 4, .Hkv = 2, .S = 1, .Skv = 9000, .D = d,   \
+                 .dtype = KG_F16, .scale = 0.3)
+
 static const struct flex lengths[] = {
     LENGTHS("_bf16_d64", KG_BF16, 64),
     LENGTHS("_f16_d128", KG_F16, 128),
@@ -264,6 +282,7 @@ static const struct flex lengths[] = {
     LENGTH_PAIRS(EDGE, 64, 64),
     LENGTH_PAIRS(EDGE, 128, 128),
     RARE(64, 128),
+    LONG(64),
     FLEX_ROW("limit_2g", (), (BLOCK(128)), .B = 64, .H = 32, .S = 1, .Skv = 17000, .D = 64, .dtype = KG_F16),
 };
 
@@ -280,23 +299,42 @@ static const struct flex cpu_lengths[] = {
     FAR(16),
     LENGTH_PAIRS(EDGE, 16, 64),
     RARE(16, 32),
+    LONG(16),
     FLEX_ROW("cap_2000", (), (CAP(2000)), ONE, .S = 77, .D = 16, .dtype = KG_BF16), /* not by an approximate tanh */
 };
 
 static const kg_suite_regime length_regimes[] = {
-    ALL_REGIMES("*_s300"),           { "hidden", "*_s300" },
-    ALL_REGIMES("*_f16_d40_s77"),    { "hidden", "*_f16_d40_s77" },
-    ALL_REGIMES("cap_1_*"),          ALL_REGIMES("bottom_right_*_k40"),
-    { "winner", "*d64_s1000" },      { "hidden", "*d128_s1000" },
-    { "large", "scale_1*" },         { "winner", "far_alibi" },
-    { "k32", "far_alibi" },          { "low", "cap_50" },
-    { "rising", "far_alibi" },       { "zero_tiles", "far_*" },
-    { "sink_far", "cap_50" },        { "deepest", "*_bf16_d16_k300" }, /* of the CPU, all that follow */
-    { "large_q", "full_f16_d16_*" }, { "large_k", "full_f16_d16_*" },
-    { "winner", "alibi_k2000" },     { "k32", "cap_2000" },
-    { "large", "cap_2000" },         EACH_REGIMES("*_bf16_d128_s77"),
-    EACH_REGIMES("meet_*"),          EACH_REGIMES("wide_head"),
-    EACH_REGIMES("threads*"),        EACH_REGIMES("*_f16_d64_s77"),
+    ALL_REGIMES("*_s300"),
+    { "hidden", "*_s300" },
+    ALL_REGIMES("*_f16_d40_s77"),
+    { "hidden", "*_f16_d40_s77" },
+    ALL_REGIMES("cap_1_*"),
+    ALL_REGIMES("bottom_right_*_k40"),
+    { "winner", "*d64_s1000" },
+    { "hidden", "*d128_s1000" },
+    { "large", "scale_1*" },
+    { "winner", "far_alibi" },
+    { "k32", "far_alibi" },
+    { "low", "cap_50" },
+    { "rising", "far_alibi" },
+    { "zero_tiles", "far_*" },
+    { "sink_far", "cap_50" },
+    { "deepest", "*_bf16_d16_k300" }, /* of the CPU, all that follow */
+    { "large_q", "full_f16_d16_*" },
+    { "large_k", "full_f16_d16_*" },
+    { "winner", "alibi_k2000" },
+    { "k32", "cap_2000" },
+    { "large", "cap_2000" },
+    EACH_REGIMES("*_bf16_d128_s77"),
+    EACH_REGIMES("meet_*"),
+    EACH_REGIMES("wide_head"),
+    EACH_REGIMES("threads*"),
+    EACH_REGIMES("*_f16_d64_s77"),
+    EACH_REGIMES("prompt_*"),
+    EACH_REGIMES("decode_*"),
+    { "head_scales", "decode_*" },
+    { "head_scales", "*_bf16_d16_k300" },
+    { "head_scales", "*_bf16_d64_k300" },
 };
 
 static const kg_excuse no_key_seen[] = {

@@ -107,6 +107,15 @@ enum { keys_mha = 4, keys_gqa = 2 };
         { "decode_8207", .B = 1, .H = 2, .Hkv = 1, .S = 1, .Skv = 8207, .D = other, .dtype = KG_BF16 },                \
         { "queries_2304", .B = 1, .H = 1, .S = 2304, .Skv = 40, .D = other, .dtype = KG_BF16 }
 
+/* Long rows again, of several batches and heads that share keys, with a scale of their own; causal past 16 bits. */
+#define LONG_OF_SEVERAL(d)                                                                                             \
+    { "causal_queries_66001", .B = 1, .H = 1, .S = 66001, .Skv = 9, .D = d, .dtype = KG_F16, .causal = true },         \
+        { "decode_20000", .B = 2, .H = 4, .Hkv = 2, .S = 1, .Skv = 20000, .D = d, .dtype = KG_BF16, .scale = 0.3 },    \
+        { "decode_9000", .B = 3, .H = 6, .Hkv = 2, .S = 1, .Skv = 9000, .D = d, .dtype = KG_F16, .scale = 0.05 },      \
+        { "prompt_2060", .B = 1, .H = 4, .Hkv = 2, .S = 2060, .D = d, .dtype = KG_BF16, .causal = true, .scale = 0.3 },\
+        { "prompt_700", .B = 3, .H = 3, .Hkv = 1, .S = 600, .Skv = 700, .D = d, .dtype = KG_F16, .causal = true,       \
+          .bottom_right = true, .scale = 0.05 }
+
 /* Head dimensions that models have, with either mask in either dtype. */
 #define OTHER_MASKS(d) ROW(f16, d, 1, full, gqa, 17), ROW(bf16, d, 1, causal, mha, 77)
 #define COMMON_DIMENSION(d) ROW(f16, d, 1, causal, mha, 17), ROW(bf16, d, 1, full, mha, 77), OTHER_MASKS(d)
@@ -229,6 +238,7 @@ static const struct sdpa shapes[] = {
     COMMON_DIMENSION(160),
     COMMON_DIMENSION(192),
     LONG(64, 128),
+    LONG_OF_SEVERAL(64),
     FEW_QUERIES(64),
     ODD_DIMENSIONS,
     ALL_LENGTHS(64, 16),
@@ -272,6 +282,7 @@ static const struct sdpa cpu_shapes[] = {
     COMMON_DIMENSION(160),
     COMMON_DIMENSION(192),
     LONG(24, 16),
+    LONG_OF_SEVERAL(8),
     { "heads_5", .B = 1, .H = 5, .S = 661, .D = 8, .dtype = KG_BF16 }, /* for two threads, not to be halved */
     MEETINGS(8, 24, 40, 64),
     FEW_QUERIES(8),
@@ -322,6 +333,12 @@ static const kg_suite_regime regimes[] = {
     { "winner", "keys_70001_d64" },
     ALL_REGIMES("scale_half"),
     { "poison", "meet_*" },
+    EACH_REGIMES("prompt_*"),
+    { "hidden", "*_bottom_right_*" },
+    { "head_scales", "decode_[29]*" }, /* V past FP16, of every dtype, dimension and way of sharing keys */
+    { "head_scales", "prompt_*" },
+    { "head_scales", "bf16_d*_b[12]_*_mha_s77" },
+    { "huge_v", "bf16_d*_b[12]_*_mha_s77" },
 };
 
 static const uint64_t seeds[] = { 0 };

@@ -43,6 +43,7 @@ static const kg_field fields[] = {
     HAS(prefix, "query i sees keys j <= i and those of the prefix"),
     HAS(sliding, "query i sees keys nearer than window"),
     HAS(document, "query i sees keys of its own document"),
+    HAS(uneven, "documents of two lengths, slopes by no formula"),
     NUMBER(softcap, KG_REAL, 0x1p-10, 0x1p20, 30, "largest score under cap"),
     NUMBER(window, KG_INT, 1, 1 << 20, 256, "keys to either side under sliding, its own among both"),
     NUMBER(prefix_keys, KG_INT, 1, 1 << 20, 128, "keys of the prefix"),
@@ -111,20 +112,26 @@ static int64_t document_length(const struct flex *p)
     return p->attention.S > Skv ? p->attention.S : Skv;
 }
 
-/* Documents are equally long, and a batch's begin a quarter of a span before the next one's. */
+/* Documents are equally long, and a batch's begin a quarter of a span before the next one's. Uneven: every second one
+ * leaves its first third to the one before it. */
 static void give_document(const struct flex *p, int *ret_document)
 {
     const int64_t length = document_length(p);
     for (int64_t b = 0; b < p->attention.B; b++)
-        for (int64_t i = 0; i < length; i++)
-            ret_document[b * length + i] = (int)((i + b % 4 * (p->doc_span / 4)) / p->doc_span);
+        for (int64_t i = 0; i < length; i++) {
+            const int64_t at = i + b % 4 * (p->doc_span / 4), document = at / p->doc_span;
+            const bool left = p->uneven && document % 2 && at % p->doc_span < p->doc_span / 3;
+            ret_document[b * length + i] = (int)(document - left);
+        }
 }
 
 /* 2^(-8 (h + 1) / H), as the paper has them for powers of two. */
 static void give_slopes(const struct flex *p, float *ret_slopes)
 {
-    for (int64_t h = 0; h < p->attention.H; h++)
-        ret_slopes[h] = exp2f(-8 * (float)(h + 1) / (float)p->attention.H);
+    for (int64_t h = 0; h < p->attention.H; h++) {
+        const float by_formula = exp2f(-8 * (float)(h + 1) / (float)p->attention.H);
+        ret_slopes[h] = p->uneven ? by_formula * (h % 2 ? 1.25f : 0.75f) : by_formula;
+    }
 }
 
 /* Within -2 and 2, another by head and distance, of all bits that a float has. */

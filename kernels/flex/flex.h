@@ -20,6 +20,7 @@ struct flex {
     int64_t window, prefix_keys, doc_span, reach;
     int64_t block_size; /* queries and keys of a block of the block mask */
     int compile_mode;   /* enum flex_compile_mode */
+    bool uneven;        /* documents are of two lengths, and slopes by no formula */
 };
 
 extern const kg_op flex_attention_op;

@@ -17,6 +17,13 @@
 
 static const struct flex full = { .attention = { "full", ATTENTION }, NUMBERS };
 
+/* Uneven: of 40 and 20 tokens where the span is 30. */
+static int64_t document_of(const struct flex *p, int64_t at)
+{
+    const int64_t pair = at / (2 * p->doc_span), rest = at % (2 * p->doc_span);
+    return 2 * pair + (rest >= (p->uneven ? p->doc_span + p->doc_span / 3 : p->doc_span));
+}
+
 /* As docs/modifiers.md has them. */
 static bool sees(const struct flex *p, int64_t b, int64_t i, int64_t j)
 {
@@ -29,7 +36,7 @@ static bool sees(const struct flex *p, int64_t b, int64_t i, int64_t j)
     if (p->sliding)
         seen = seen && llabs(i - j) < p->window;
     if (p->document)
-        seen = seen && (i + shift) / p->doc_span == (j + shift) / p->doc_span;
+        seen = seen && document_of(p, i + shift) == document_of(p, j + shift);
     return seen;
 }
 
@@ -57,6 +64,7 @@ static struct flex problem(int n)
     p.prefix = n >> 2 & 1;
     p.sliding = n >> 3 & 1;
     p.document = n >> 4 & 1;
+    p.uneven = p.document && n >> 5 == 1;
     return p;
 }
 
