@@ -2,13 +2,16 @@
 # cudnn.sh -- another cuDNN on one card: which cases got slower and faster, by goldens that were blessed on this card with
 # the one version, and by --against with two library paths, both ways round. The two agree, and reasons name the versions.
 #
-#     cudnn.sh KGATE MODULE NEW OLD FOLDER       NEW and OLD: folders with a cuDNN each; FOLDER gets results and the table
+#     cudnn.sh KGATE MODULE NEW OLD FOLDER [OPTION of kgate run, such as --git-sha SHA...]
+#
+# NEW and OLD: folders with a cuDNN each. FOLDER gets results and logs.
 set -eu -o pipefail
 
 kgate=$(realpath "$1") module=$(realpath "$2") new=$3 old=$4 folder=$(realpath "$5")
+shift 5
 . "$(dirname "$0")/lib.sh"
 need_gpu
-run=("$kgate" run cudnn_sdpa attention_matrix fa_s512 fp8_cudnn --backend 'cudnn,cudnn_fp8' --module "$module" --regime none)
+run=("$kgate" run cudnn_sdpa attention_matrix fa_s512 fp8_cudnn --backend 'cudnn,cudnn_fp8' --module "$module" --regime none "$@")
 
 # beside NAME FROM TO: TO judged by goldens of FROM, and beside FROM
 beside() {
