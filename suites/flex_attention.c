@@ -140,7 +140,11 @@ const kg_suite flex_attention_static = {
 #define UNEVEN .uneven = true
 /* clang-format off */
 #define MEET(n, b, h, keys, s, skv, d, type, mask, factor, ...)                                                        \
-    { { MEET_SIZES(n, b, h, keys, s, skv, d, mask, factor), .dtype = (enum kg_dtype)dtype_##type }, __VA_ARGS__ }
+    { { MEET_SIZES("meet_" #n, b, h, keys, s, skv, d, mask, factor), .dtype = (enum kg_dtype)dtype_##type },           \
+      __VA_ARGS__ }
+#define THREE(n, b, h, keys, s, skv, d, type, mask, factor, ...)                                                       \
+    { { MEET_SIZES("three_" #n, b, h, keys, s, skv, d, mask, factor), .dtype = (enum kg_dtype)dtype_##type },          \
+      __VA_ARGS__ }
 #define MEETINGS(d0, d1)                                                                                               \
     MEET(1, 1, 1, 1, 1, 77, d1, f16, bottom, 0, RELATIVE(1), DECAY, PREFIX(33), BLOCK(64)),                            \
         MEET(2, 1, 1, 1, 77, 77, d1, bf16, full, 0.5, CAP(1.7), SLIDING(1), DOCUMENT(2), UNEVEN, BLOCK(64)),           \
@@ -179,16 +183,64 @@ const kg_suite flex_attention_static = {
         MEET(35, 3, 6, 2, 77, 17, d0, bf16, bottom, 0, CAP(1.7), PREFIX(100), SLIDING(20), BLOCK(192)),                \
         MEET(36, 3, 6, 2, 77, 77, d0, bf16, causal, 0, RELATIVE(1), SLIDING(65), DOCUMENT(30), UNEVEN, BLOCK(192))
 
+#define THREES                                                                                                         \
+    THREE(1, 3, 4, 2, 66, 66, 80, f16, causal, 0, CAP(1.7), PREFIX(63), DOCUMENT(30), BLOCK(64)),                      \
+    THREE(2, 1, 4, 2, 1, 300, 16, bf16, bottom, 0.5, ALIBI, RELATIVE(12), DECAY, PREFIX(63), SLIDING(31), UNEVEN,      \
+        BLOCK(192)),                                                                                                   \
+    THREE(3, 1, 3, 3, 220, 300, 16, f16, full, 0.5, CAP(1.7), DECAY, SLIDING(31), DOCUMENT(30), UNEVEN, BLOCK(64)),    \
+    THREE(4, 3, 3, 3, 220, 66, 80, bf16, full, 0, ALIBI, RELATIVE(12), BLOCK(192)),                                    \
+    THREE(5, 1, 4, 2, 1, 66, 16, bf16, bottom, 0, CAP(1.7), RELATIVE(12), DECAY, DOCUMENT(30), BLOCK(64)),             \
+    THREE(6, 3, 3, 3, 66, 300, 16, f16, causal, 0, ALIBI, PREFIX(63), SLIDING(31), UNEVEN, BLOCK(192)),                \
+    THREE(7, 3, 4, 2, 1, 66, 80, f16, bottom, 0.5, ALIBI, SLIDING(31), DOCUMENT(30), UNEVEN, BLOCK(64)),               \
+    THREE(8, 1, 3, 3, 66, 300, 80, bf16, causal, 0.5, CAP(1.7), RELATIVE(12), DECAY, PREFIX(63), BLOCK(192)),          \
+    THREE(9, 3, 4, 2, 220, 300, 80, f16, full, 0, RELATIVE(12), DECAY, PREFIX(63), DOCUMENT(30), UNEVEN,               \
+        BLOCK(192)),                                                                                                   \
+    THREE(10, 1, 3, 3, 220, 66, 80, bf16, bottom, 0, CAP(1.7), ALIBI, PREFIX(63), SLIDING(31), UNEVEN, BLOCK(64)),     \
+    THREE(11, 1, 4, 2, 66, 66, 16, bf16, full, 0.5, SLIDING(31), BLOCK(192)),                                          \
+    THREE(12, 3, 4, 2, 1, 300, 16, f16, full, 0.5, CAP(1.7), ALIBI, RELATIVE(12), PREFIX(63), BLOCK(64)),              \
+    THREE(13, 1, 3, 3, 1, 300, 80, f16, bottom, 0, ALIBI, DECAY, DOCUMENT(30), BLOCK(192)),                            \
+    THREE(14, 3, 3, 3, 66, 66, 80, bf16, full, 0.5, CAP(1.7), ALIBI, RELATIVE(12), DECAY, SLIDING(31),                 \
+        DOCUMENT(30), UNEVEN, BLOCK(64)),                                                                              \
+    THREE(15, 3, 3, 3, 220, 66, 16, f16, bottom, 0.5, CAP(1.7), RELATIVE(12), PREFIX(63), SLIDING(31),                 \
+        DOCUMENT(30), BLOCK(192)),                                                                                     \
+    THREE(16, 1, 4, 2, 220, 66, 16, bf16, causal, 0.5, ALIBI, DECAY, UNEVEN, BLOCK(64)),                               \
+    THREE(17, 1, 4, 2, 66, 300, 80, f16, bottom, 0, RELATIVE(12), UNEVEN, BLOCK(64)),                                  \
+    THREE(18, 3, 3, 3, 1, 300, 80, bf16, causal, 0.5, CAP(1.7), RELATIVE(12), SLIDING(31), DOCUMENT(30), UNEVEN,       \
+        BLOCK(192)),                                                                                                   \
+    THREE(19, 1, 3, 3, 1, 66, 16, bf16, full, 0, ALIBI, DECAY, PREFIX(63), SLIDING(31), DOCUMENT(30), BLOCK(64)),      \
+    THREE(20, 1, 4, 2, 220, 300, 16, f16, causal, 0, CAP(1.7), ALIBI, RELATIVE(12), SLIDING(31), DOCUMENT(30),         \
+        BLOCK(192)),                                                                                                   \
+    THREE(21, 3, 4, 2, 66, 300, 16, bf16, bottom, 0.5, CAP(1.7), ALIBI, DECAY, PREFIX(63), DOCUMENT(30),               \
+        BLOCK(192)),                                                                                                   \
+    THREE(22, 3, 3, 3, 1, 300, 80, bf16, causal, 0, DECAY, PREFIX(63), SLIDING(31), BLOCK(64)),                        \
+    THREE(23, 1, 4, 2, 1, 66, 80, f16, full, 0, CAP(1.7), DECAY, UNEVEN, BLOCK(192)),                                  \
+    THREE(24, 3, 3, 3, 220, 66, 80, f16, causal, 0.5, ALIBI, RELATIVE(12), DECAY, PREFIX(63), SLIDING(31),             \
+        DOCUMENT(30), BLOCK(64)),                                                                                      \
+    THREE(25, 3, 3, 3, 220, 300, 16, bf16, bottom, 0, CAP(1.7), DECAY, BLOCK(64)),                                     \
+    THREE(26, 1, 3, 3, 66, 300, 16, f16, full, 0, ALIBI, RELATIVE(12), DECAY, PREFIX(63), DOCUMENT(30), UNEVEN,        \
+        BLOCK(64)),                                                                                                    \
+    THREE(27, 1, 4, 2, 1, 66, 16, f16, causal, 0, CAP(1.7), PREFIX(63), DOCUMENT(30), UNEVEN, BLOCK(192)),             \
+    THREE(28, 1, 3, 3, 66, 66, 80, bf16, bottom, 0, CAP(1.7), ALIBI, PREFIX(63), SLIDING(31), DOCUMENT(30), UNEVEN,    \
+        BLOCK(64)),                                                                                                    \
+    THREE(29, 3, 4, 2, 220, 300, 80, bf16, full, 0, ALIBI, PREFIX(63), SLIDING(31), DOCUMENT(30), UNEVEN,              \
+        BLOCK(192)),                                                                                                   \
+    THREE(30, 3, 4, 2, 220, 300, 16, f16, causal, 0, CAP(1.7), PREFIX(63), SLIDING(31), UNEVEN, BLOCK(64)),            \
+    THREE(31, 3, 4, 2, 220, 66, 80, f16, bottom, 0, RELATIVE(12), DECAY, SLIDING(31), BLOCK(192)),                     \
+    THREE(32, 3, 4, 2, 66, 300, 80, f16, causal, 0.5, CAP(1.7), ALIBI, RELATIVE(12), BLOCK(64)),                       \
+    THREE(33, 1, 4, 2, 1, 300, 16, f16, causal, 0.5, CAP(1.7), ALIBI, RELATIVE(12), DECAY, PREFIX(63), SLIDING(31),    \
+        BLOCK(192))
+
 /* Two modifiers and nothing else. */
 #define ONLY(n, type, d, ...)                                                                                          \
     { { "only_" #n, HEADS, .S = 77, .Skv = 150, .D = d, .dtype = type }, .block_size = 64, __VA_ARGS__ }
 #define TWO_ALONE(type, d)                                                                                             \
-    ONLY(1, type, d, ALIBI, DECAY, UNEVEN), ONLY(2, type, d, ALIBI, RELATIVE(12)), ONLY(3, type, d, ALIBI, PREFIX(40)),        \
-    ONLY(4, type, d, ALIBI, SLIDING(20), UNEVEN), ONLY(5, type, d, RELATIVE(12), PREFIX(40)),                                  \
-    ONLY(6, type, d, RELATIVE(12), SLIDING(20)), ONLY(7, type, d, RELATIVE(12), DOCUMENT(30), UNEVEN),                         \
-    ONLY(8, type, d, RELATIVE(12), DECAY), ONLY(9, type, d, DECAY, PREFIX(40)), ONLY(10, type, d, DECAY, SLIDING(20)), \
-    ONLY(11, type, d, CAP(2), DECAY), ONLY(12, type, d, CAP(2), PREFIX(40)), ONLY(13, type, d, CAP(2), DOCUMENT(30)),  \
-    ONLY(14, type, d, PREFIX(40), SLIDING(20)), ONLY(15, type, d, PREFIX(40), DOCUMENT(30), UNEVEN),                           \
+    ONLY(1, type, d, ALIBI, DECAY, UNEVEN), ONLY(2, type, d, ALIBI, RELATIVE(12)),                                     \
+    ONLY(3, type, d, ALIBI, PREFIX(40)), ONLY(4, type, d, ALIBI, SLIDING(20), UNEVEN),                                 \
+    ONLY(5, type, d, RELATIVE(12), PREFIX(40)), ONLY(6, type, d, RELATIVE(12), SLIDING(20)),                           \
+    ONLY(7, type, d, RELATIVE(12), DOCUMENT(30), UNEVEN), ONLY(8, type, d, RELATIVE(12), DECAY),                       \
+    ONLY(9, type, d, DECAY, PREFIX(40)), ONLY(10, type, d, DECAY, SLIDING(20)), ONLY(11, type, d, CAP(2), DECAY),      \
+    ONLY(12, type, d, CAP(2), PREFIX(40)), ONLY(13, type, d, CAP(2), DOCUMENT(30)),                                    \
+    ONLY(14, type, d, PREFIX(40), SLIDING(20)), ONLY(15, type, d, PREFIX(40), DOCUMENT(30), UNEVEN),                   \
     ONLY(16, type, d, SLIDING(20), DOCUMENT(30))
 
 /* clang-format on */
@@ -294,12 +346,30 @@ static const struct flex cpu_lengths[] = {
     FLEX_ROWS("_f16_d16_k77", WIDE, CPU_HEADS, .S = 200, .Skv = 77, .D = 16, .dtype = KG_F16),
     MEETING(KG_BF16, 16, 1024),
     MEETINGS(16, 40),
+    THREES,
     TWO_ALONE(KG_F16, 16),
     OTHERS("_bf16_d64", CPU_HEADS, KG_BF16, 64, 130),
     FAR(16),
     LENGTH_PAIRS(EDGE, 16, 64),
     RARE(16, 32),
     LONG(16),
+    WINDOWED(95, 16),
+    PREFIXED(127, 16),
+    FLEX_ROW("wide_all", (), (CAP(2), ALIBI, DECAY, UNEVEN, .doc_span = 30), HEADS, .S = 50, .Skv = 66, .D = 128,
+             .dtype = KG_F16, .scale = 0.5, .causal = true, .bottom_right = true),
+    FLEX_ROW("prefix_s66", (), (PREFIX(10)), ONE, .S = 66, .D = 16, .dtype = KG_F16),
+    FLEX_ROW("few_scale", (), (ALIBI), HEADS, .S = 5, .Skv = 600, .D = 16, .dtype = KG_BF16, .scale = 0.5),
+    FLEX_ROW("document_long", (), (DOCUMENT(30), UNEVEN), HEADS, .S = 300, .Skv = 77, .D = 16, .dtype = KG_F16),
+    FLEX_ROW("uneven_1", (), (DOCUMENT(64), BLOCK(64)), ALONE, .S = 200, .D = 16, .dtype = KG_F16),
+    FLEX_ROW("uneven_2", (), (DOCUMENT(64), BLOCK(64)), ALONE, .S = 200, .D = 16, .dtype = KG_F16),
+    FLEX_ROW("uneven_3", (), (DOCUMENT(64), BLOCK(64), UNEVEN), ALONE, .S = 200, .D = 16, .dtype = KG_F16),
+    FLEX_ROW("uneven_4", (), (DOCUMENT(64), BLOCK(64), UNEVEN), ALONE, .S = 200, .D = 16, .dtype = KG_F16),
+    FLEX_ROW("aligned_1", (), (BLOCK(64)), ALONE, .S = 100, .Skv = 333, .D = 16, .dtype = KG_F16, .causal = true),
+    FLEX_ROW("aligned_2", (), (BLOCK(64)), ALONE, .S = 100, .Skv = 333, .D = 16, .dtype = KG_F16, .causal = true),
+    FLEX_ROW("aligned_3", (), (BLOCK(64)), ALONE, .S = 100, .Skv = 333, .D = 16, .dtype = KG_F16, .causal = true,
+             .bottom_right = true),
+    FLEX_ROW("aligned_4", (), (BLOCK(64)), ALONE, .S = 100, .Skv = 333, .D = 16, .dtype = KG_F16, .causal = true,
+             .bottom_right = true),
     FLEX_ROW("cap_2000", (), (CAP(2000)), ONE, .S = 77, .D = 16, .dtype = KG_BF16), /* not by an approximate tanh */
 };
 
@@ -326,6 +396,8 @@ static const kg_suite_regime length_regimes[] = {
     { "k32", "cap_2000" },
     { "large", "cap_2000" },
     EACH_REGIMES("*_bf16_d128_s77"),
+    { "poison", "three_*" },
+    { "low", "three_*" },
     EACH_REGIMES("meet_*"),
     EACH_REGIMES("wide_head"),
     EACH_REGIMES("threads*"),
@@ -340,6 +412,9 @@ static const kg_suite_regime length_regimes[] = {
 static const kg_excuse no_key_seen[] = {
     { "zeros", "flex_parity/meet_25", "no query sees a key, so zeros are right" },
     { "zeros", "flex_parity/meet_35", "no query sees a key, so zeros are right" },
+    { "zeros", "flex_parity/three_10", "no query sees a key, so zeros are right" },
+    { "zeros", "flex_parity/three_15", "no query sees a key, so zeros are right" },
+    { "zeros", "flex_parity/three_31", "no query sees a key, so zeros are right" },
 };
 
 static const kg_backend *const length_backends[] = { &flex_compiled, &flex_static,   &flex_eager,

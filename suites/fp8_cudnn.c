@@ -13,7 +13,9 @@
 
 /* Where two things meet. */
 #define MEET(n, b, h, keys, s, skv, d, mask, factor, o)                                                                \
-    { .attention = { MEET_SIZES(n, b, h, keys, s, skv, d, mask, factor) }, .o_scale = o }
+    { .attention = { MEET_SIZES("meet_" #n, b, h, keys, s, skv, d, mask, factor) }, .o_scale = o }
+#define THREE(n, b, h, keys, s, skv, d, mask, factor, o)                                                               \
+    { .attention = { MEET_SIZES("three_" #n, b, h, keys, s, skv, d, mask, factor) }, .o_scale = o }
 /* clang-format on */
 
 static const struct sdpa_fp8 shapes[] = {
@@ -59,9 +61,31 @@ static const struct sdpa_fp8 cpu_shapes[] = {
     MEET(13, 2, 4, 1, 1, 33, 64, bottom, 0.05, 100), MEET(14, 2, 4, 1, 17, 77, 48, full, 0, 50),
     MEET(15, 2, 5, 5, 77, 77, 64, full, 0, 100), MEET(16, 2, 6, 2, 1, 77, 64, causal, 0, 0),
     MEET(17, 2, 6, 2, 77, 33, 9, bottom, 0.05, 100), MEET(18, 2, 6, 2, 205, 33, 48, full, 0, 0),
+    THREE(1, 1, 6, 2, 140, 17, 9, bottom, 0.05, 100), THREE(2, 2, 5, 5, 1, 520, 96, full, 0.05, 100),
+    THREE(3, 2, 6, 2, 17, 140, 48, causal, 0.05, 0), THREE(4, 2, 5, 5, 140, 17, 96, causal, 0, 0),
+    THREE(5, 1, 5, 5, 17, 140, 96, bottom, 0, 100), THREE(6, 1, 6, 2, 1, 140, 48, full, 0, 0),
+    THREE(7, 1, 5, 5, 140, 520, 9, full, 0.05, 0), THREE(8, 2, 6, 2, 140, 520, 48, bottom, 0, 100),
+    THREE(9, 2, 5, 5, 1, 17, 9, bottom, 0, 100), THREE(10, 1, 5, 5, 140, 520, 48, causal, 0.05, 100),
+    THREE(11, 1, 6, 2, 17, 520, 96, bottom, 0.05, 0), THREE(12, 1, 6, 2, 17, 17, 9, causal, 0, 0),
+    THREE(13, 2, 6, 2, 17, 140, 9, full, 0.05, 100), THREE(14, 2, 5, 5, 17, 520, 48, full, 0, 0),
+    THREE(15, 1, 6, 2, 1, 17, 96, full, 0.05, 0), THREE(16, 2, 6, 2, 1, 140, 96, causal, 0, 100),
+    THREE(17, 2, 5, 5, 140, 140, 96, bottom, 0.05, 0), THREE(18, 1, 5, 5, 17, 17, 48, full, 0.05, 100),
+    THREE(19, 1, 5, 5, 1, 140, 9, causal, 0.05, 0), THREE(20, 2, 6, 2, 1, 520, 9, causal, 0, 0),
+    THREE(21, 2, 6, 2, 17, 17, 96, causal, 0.05, 100), THREE(22, 2, 5, 5, 1, 17, 48, causal, 0, 100),
+    THREE(23, 1, 5, 5, 1, 140, 48, bottom, 0.05, 100), THREE(24, 1, 6, 2, 140, 140, 96, full, 0, 100),
+    THREE(25, 2, 6, 2, 140, 17, 48, full, 0, 0), THREE(26, 2, 5, 5, 17, 520, 9, bottom, 0.05, 100),
+    THREE(27, 2, 6, 2, 140, 140, 9, causal, 0, 100), THREE(28, 1, 6, 2, 1, 520, 9, bottom, 0, 0),
+    THREE(29, 1, 5, 5, 17, 17, 48, bottom, 0, 0), THREE(30, 1, 5, 5, 17, 520, 96, causal, 0, 100),
+    THREE(31, 1, 6, 2, 1, 520, 9, full, 0, 0), THREE(32, 2, 6, 2, 1, 140, 96, bottom, 0.05, 100),
+    THREE(33, 1, 6, 2, 140, 520, 96, full, 0, 100), THREE(34, 1, 5, 5, 17, 140, 96, full, 0.05, 100),
+    THREE(35, 1, 6, 2, 1, 140, 9, bottom, 0.05, 0), THREE(36, 1, 5, 5, 1, 520, 48, full, 0, 100),
+    THREE(37, 2, 6, 2, 140, 17, 9, full, 0, 100), THREE(38, 2, 5, 5, 140, 140, 48, full, 0, 100),
+    THREE(39, 1, 5, 5, 1, 17, 96, bottom, 0, 0),
     /* clang-format on */
     ROW("scale_long", .B = 2, .H = 2, .S = 300, .Skv = 77, .D = 48, .scale = 0.05),
     ROW("d256", .B = 1, .H = 2, .S = 40, .D = 256),
+    ROW("keys_600", .B = 2, .H = 4, .Hkv = 2, .S = 9, .Skv = 600, .D = 96, .causal = true, .bottom_right = true,
+        .scale = 0.05),
     ROW("keys_32768", .B = 1, .H = 2, .S = 1, .Skv = 32768, .D = 8, .scale = 0.05), /* past sums of 14 bits */
     ROW("three_values", .B = 1, .H = 1, .S = 1, .D = 3),                            /* the largest is the last */
 };

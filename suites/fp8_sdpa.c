@@ -25,6 +25,7 @@ static const struct sdpa shapes[] = {
         { "mission", .B = 1, .H = 2, .S = 512, .D = 64, .dtype = KG_E4M3 },       /* two of its heads */               \
         { "scale", .B = 1, .H = 2, .S = 77, .D = 64, .dtype = KG_E4M3, .scale = 0.05 },                                \
         { "scale_long", .B = 2, .H = 2, .S = 64, .Skv = 600, .D = 64, .dtype = KG_E4M3, .scale = 0.05 },               \
+        { "scale_queries", .B = 2, .H = 2, .S = 300, .D = 64, .dtype = KG_E4M3, .scale = 0.05 },                       \
         { "whole", .B = 2, .H = 2, .S = 64, .Skv = 128, .D = 64, .dtype = KG_E4M3 }, /* tiles, more keys or fewer */   \
         { "whole_fewer", .B = 2, .H = 2, .S = 256, .Skv = 128, .D = 64, .dtype = KG_E4M3 },                            \
         { "uneven", .B = 1, .H = 1, .S = 5, .Skv = 601, .D = 64, .dtype = KG_E4M3 },     /* a head of 38,464 */        \

@@ -73,29 +73,35 @@ limits cpu cpu_math cpu_flash
 mv with_offsets limits_wanted
 limits cuda cudnn flash fa1 math
 
-# ---- rows of pairs ----
+# ---- rows of pairs, and of threes ----
 
-# meet SUITE DEVICE BACKEND -- among its rows meet_*, any value of a thing that changes meets any value of every other.
-# What is read only where another says so is one thing with it.
+# meet SUITE DEVICE BACKEND ROWS -- among its rows ROWS_*, any value of a thing that changes meets any value of every
+# other, in rows `three` any of any two others. What is read only where another says so is one thing with it.
 meet() {
-    gate list "$1" --device "$2" --backend "$3" --regime normal --format json
-    jq -r 'def said(has; value): if has then value else null end;
-        [.[] | select(.shape | startswith("meet_")) | .problem
-        | { B, H: [.H, .Hkv], S, Skv, D, dtype, mask: [.causal, .bottom_right], scale, o_scale, block_size, alibi, decay,
+    gate list "$1/$4_[0-9]*" --device "$2" --backend "$3" --regime normal --format json
+    jq -r --arg of "$4" 'def said(has; value): if has then value else null end;
+        [.[].problem
+        | { B, H: [.H, .Hkv], S, Skv, D, dtype, mask: [.causal, .bottom_right], scale, o_scale, block_size, alibi, decay, uneven: said($of == "three"; .uneven),
             cap: said(.cap; .softcap), relative: said(.relative; .reach), sliding: said(.sliding; .window),
             prefix: said(.prefix; .prefix_keys), document: said(.document; .doc_span) }] as $rows
         | [$rows[0] | keys[] | . as $key | { $key, values: [$rows[][$key]] | unique } | select(.values | length > 1)] as $things
         | if ($rows | length) == 0 then "no rows" else empty end,
           ($things[] as $a | $things[] as $b | select($a.key < $b.key) | $a.values[] as $x | $b.values[] as $y
-            | select(any($rows[]; .[$a.key] == $x and .[$b.key] == $y) | not)
-            | "\($a.key) \($x), \($b.key) \($y)")' out >never
-    expect "$1 on $2: pairs that never meet" "$(head -n 3 never)" ''
+            | [$rows[] | select(.[$a.key] == $x and .[$b.key] == $y)] as $both
+            | if ($both | length) == 0 then "\($a.key) \($x), \($b.key) \($y)"
+              elif $of == "three" then $things[] as $c | select($b.key < $c.key) | $c.values[] as $z
+                | select(any($both[]; .[$c.key] == $z) | not) | "\($a.key) \($x), \($b.key) \($y), \($c.key) \($z)"
+              else empty end)' out >never
+    expect "$1 on $2, $4: what never meets" "$(head -n 3 never)" ''
 }
-meet sdpa_parity cpu cpu_flash
-meet sdpa_parity cuda flash
-meet flex_parity cpu cpu_flex
-meet flex_parity cuda flex_compiled
-meet fp8_cudnn cpu cpu_fp8
+meet sdpa_parity cpu cpu_flash meet
+meet sdpa_parity cuda flash meet
+meet flex_parity cpu cpu_flex meet
+meet flex_parity cuda flex_compiled meet
+meet fp8_cudnn cpu cpu_fp8 meet
+meet sdpa_parity cpu cpu_flash three
+meet flex_parity cpu cpu_flex three
+meet fp8_cudnn cpu cpu_fp8 three
 
 # ---- on the CPU ----
 
@@ -109,8 +115,8 @@ expect 'CPU: nothing is timed' \
 expect 'CPU: dimensions' "$(results '[.results[] | select(.verdict == "PASS") | .D] | unique | join(" ")')" \
     '8 16 24 32 33 34 35 40 48 56 64 72 80 96 100 112 120 128 136 160 192 256'
 expect 'CPU: what a kernel may take for granted' \
-    "$(results '[.results[] | select(.backend == "cpu_flash" and .regime == "normal") | .shape] | map(select(test("_d[0-9]+_|rect|limit_|meet_|length_") | not)) | sort | join(" ")')" \
-    'causal_keys_70001 causal_queries_66001 decode_20000 decode_8192 decode_8200 decode_8200_f16 decode_8207 decode_9000 groups_of_41 groups_of_5 groups_of_7 heads_300 heads_5 key_heads_300 keys_19m keys_70001_d24 one_key_head one_tile prompt_2060 prompt_2100 prompt_2100_f16 prompt_700 queries_140001 queries_2304 queries_66001 scale_1024 scale_f16 scale_half scale_one scale_small'
+    "$(results '[.results[] | select(.backend == "cpu_flash" and .regime == "normal") | .shape] | map(select(test("_d[0-9]+_|rect|limit_|meet_|three_|length_") | not)) | sort | join(" ")')" \
+    'batches_3 causal_keys_70001 causal_queries_66001 decode_20000 decode_8192 decode_8200 decode_8200_f16 decode_8207 decode_9000 decode_9003 groups_of_41 groups_of_5 groups_of_7 heads_300 heads_5 key_heads_300 keys_19m keys_70001_d24 one_key_head one_tile prompt_2060 prompt_2100 prompt_2100_f16 prompt_700 queries_140001 queries_2304 queries_66001 scale_1024 scale_f16 scale_half scale_one scale_small scales_1 scales_2 scales_3 wide_bf16 wide_f16'
 
 for suite in sdpa_parity fp8_sdpa fp8_sdpa_e4m3 fp8_cudnn; do
     gate list "$suite/length_*" --regime none --device cpu --format json

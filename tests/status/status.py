@@ -306,7 +306,7 @@ def older_words(drawn, kgate, module, folder):
     """The options by which the older build judges."""
     (folder / "none").mkdir()
     if not drawn.get("judge"):  # where some hang
-        return ["--expectations", "none", "--case-timeout", "2"]
+        return ["--expectations", "none", "--case-timeout", "4"]
     older = laid(folder / "older", drawn["older"], module)
     if drawn["judge"] == "against":
         return ["--expectations", "none", "--against", older]
