@@ -42,8 +42,8 @@ extern const kg_suite flex_attention, flex_attention_static, flex_parity;
 /* A row of a table in which every pair of values meets, or every three (tests/cli/parity.sh): what goes wrong where two
  * or three things are together is seen there. These are its sizes, of a struct sdpa; words stand for what follows. */
 /* clang-format off */
-#define MEET_SIZES(label, b, h, keys, s, skv, d, mask, factor)                                                             \
-    label, .B = b, .H = h, .Hkv = keys, .S = s, .Skv = skv, .D = d, .causal = mask_##mask,                        \
+#define MEET_SIZES(label, b, h, keys, s, skv, d, mask, factor)                                                         \
+    label, .B = b, .H = h, .Hkv = keys, .S = s, .Skv = skv, .D = d, .causal = mask_##mask,                             \
     .bottom_right = align_##mask, .scale = factor
 /* clang-format on */
 enum { mask_full = false, mask_causal = true, mask_bottom = true };

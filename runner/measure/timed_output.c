@@ -7,8 +7,8 @@
 
 #define LEAST_SINGLES 16 /* one set is called alone so often */
 #define BEFORES 4        /* numbers of calls before the inputs are exchanged: 0 to 3 */
-#define IN_A_ROW 128 /* of calls of which each is checked: a kernel may rest at one of fifty; no more than fit into */
-#define IN_A_ROW_S 0.03
+#define IN_A_ROW 128     /* calls of a CPU, each of them checked: a kernel may rest at one of fifty */
+#define IN_A_ROW_S 0.03  /* none begins later */
 
 static int check_surroundings(const struct kg_fixture *fixture, const struct kg_prepared *prepared, int at,
                               kg_error *ret_error)

@@ -303,7 +303,8 @@ static int launch(const kg_backend *self, void *state, const kg_tensor *tensors,
     if (flaw == FLAW_ALTERNATES && calls_of_alternates++ % 2 > 0)
         return KG_OK;
     static int calls_of_rests;
-    if (flaw == FLAW_RESTS && ++calls_of_rests % 50 == 0)
+    const char *period = getenv("RESTS"); /* what docs/trust.md measures */
+    if (flaw == FLAW_RESTS && ++calls_of_rests % (period ? atoi(period) : 50) == 0)
         return KG_OK;
     static const float *place_of_last;
     if (flaw == FLAW_SAME_PLACE && y == place_of_last)

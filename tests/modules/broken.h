@@ -47,7 +47,7 @@ enum flaw {
     FLAW_DIRTY_SHARED, /* on a GPU */
     FLAW_OLD_STREAM,   /* on a GPU: the one that it was prepared with */
     FLAW_ALTERNATES,   /* computes at every other call, the first among them */
-    FLAW_RESTS,        /* computes at 49 calls of 50 */
+    FLAW_RESTS,        /* leaves out one call of 50, or of RESTS */
     FLAW_SAME_PLACE,   /* computes where the output is not the last call's */
     FLAW_LAZY,         /* computes a quarter where the last call was just before */
     FLAW_QUEUES,       /* leaves the work to a thread there */
