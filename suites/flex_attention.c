@@ -183,51 +183,51 @@ const kg_suite flex_attention_static = {
         MEET(35, 3, 6, 2, 77, 17, d0, bf16, bottom, 0, CAP(1.7), PREFIX(100), SLIDING(20), BLOCK(192)),                \
         MEET(36, 3, 6, 2, 77, 77, d0, bf16, causal, 0, RELATIVE(1), SLIDING(65), DOCUMENT(30), UNEVEN, BLOCK(192))
 
-#define THREES                                                                                                         \
-    THREE(1, 3, 4, 2, 66, 66, 80, f16, causal, 0, CAP(1.7), PREFIX(63), DOCUMENT(30), BLOCK(64)),                      \
-    THREE(2, 1, 4, 2, 1, 300, 16, bf16, bottom, 0.5, ALIBI, RELATIVE(12), DECAY, PREFIX(63), SLIDING(31), UNEVEN,      \
+#define THREES(d0, d1)                                                                                                 \
+    THREE(1, 3, 4, 2, 66, 66, d1, f16, causal, 0, CAP(1.7), PREFIX(63), DOCUMENT(30), BLOCK(64)),                      \
+    THREE(2, 1, 4, 2, 1, 300, d0, bf16, bottom, 0.5, ALIBI, RELATIVE(12), DECAY, PREFIX(63), SLIDING(31), UNEVEN,      \
         BLOCK(192)),                                                                                                   \
-    THREE(3, 1, 3, 3, 220, 300, 16, f16, full, 0.5, CAP(1.7), DECAY, SLIDING(31), DOCUMENT(30), UNEVEN, BLOCK(64)),    \
-    THREE(4, 3, 3, 3, 220, 66, 80, bf16, full, 0, ALIBI, RELATIVE(12), BLOCK(192)),                                    \
-    THREE(5, 1, 4, 2, 1, 66, 16, bf16, bottom, 0, CAP(1.7), RELATIVE(12), DECAY, DOCUMENT(30), BLOCK(64)),             \
-    THREE(6, 3, 3, 3, 66, 300, 16, f16, causal, 0, ALIBI, PREFIX(63), SLIDING(31), UNEVEN, BLOCK(192)),                \
-    THREE(7, 3, 4, 2, 1, 66, 80, f16, bottom, 0.5, ALIBI, SLIDING(31), DOCUMENT(30), UNEVEN, BLOCK(64)),               \
-    THREE(8, 1, 3, 3, 66, 300, 80, bf16, causal, 0.5, CAP(1.7), RELATIVE(12), DECAY, PREFIX(63), BLOCK(192)),          \
-    THREE(9, 3, 4, 2, 220, 300, 80, f16, full, 0, RELATIVE(12), DECAY, PREFIX(63), DOCUMENT(30), UNEVEN,               \
+    THREE(3, 1, 3, 3, 220, 300, d0, f16, full, 0.5, CAP(1.7), DECAY, SLIDING(31), DOCUMENT(30), UNEVEN, BLOCK(64)),    \
+    THREE(4, 3, 3, 3, 220, 66, d1, bf16, full, 0, ALIBI, RELATIVE(12), BLOCK(192)),                                    \
+    THREE(5, 1, 4, 2, 1, 66, d0, bf16, bottom, 0, CAP(1.7), RELATIVE(12), DECAY, DOCUMENT(30), BLOCK(64)),             \
+    THREE(6, 3, 3, 3, 66, 300, d0, f16, causal, 0, ALIBI, PREFIX(63), SLIDING(31), UNEVEN, BLOCK(192)),                \
+    THREE(7, 3, 4, 2, 1, 66, d1, f16, bottom, 0.5, ALIBI, SLIDING(31), DOCUMENT(30), UNEVEN, BLOCK(64)),               \
+    THREE(8, 1, 3, 3, 66, 300, d1, bf16, causal, 0.5, CAP(1.7), RELATIVE(12), DECAY, PREFIX(63), BLOCK(192)),          \
+    THREE(9, 3, 4, 2, 220, 300, d1, f16, full, 0, RELATIVE(12), DECAY, PREFIX(63), DOCUMENT(30), UNEVEN,               \
         BLOCK(192)),                                                                                                   \
-    THREE(10, 1, 3, 3, 220, 66, 80, bf16, bottom, 0, CAP(1.7), ALIBI, PREFIX(63), SLIDING(31), UNEVEN, BLOCK(64)),     \
-    THREE(11, 1, 4, 2, 66, 66, 16, bf16, full, 0.5, SLIDING(31), BLOCK(192)),                                          \
-    THREE(12, 3, 4, 2, 1, 300, 16, f16, full, 0.5, CAP(1.7), ALIBI, RELATIVE(12), PREFIX(63), BLOCK(64)),              \
-    THREE(13, 1, 3, 3, 1, 300, 80, f16, bottom, 0, ALIBI, DECAY, DOCUMENT(30), BLOCK(192)),                            \
-    THREE(14, 3, 3, 3, 66, 66, 80, bf16, full, 0.5, CAP(1.7), ALIBI, RELATIVE(12), DECAY, SLIDING(31),                 \
+    THREE(10, 1, 3, 3, 220, 66, d1, bf16, bottom, 0, CAP(1.7), ALIBI, PREFIX(63), SLIDING(31), UNEVEN, BLOCK(64)),     \
+    THREE(11, 1, 4, 2, 66, 66, d0, bf16, full, 0.5, SLIDING(31), BLOCK(192)),                                          \
+    THREE(12, 3, 4, 2, 1, 300, d0, f16, full, 0.5, CAP(1.7), ALIBI, RELATIVE(12), PREFIX(63), BLOCK(64)),              \
+    THREE(13, 1, 3, 3, 1, 300, d1, f16, bottom, 0, ALIBI, DECAY, DOCUMENT(30), BLOCK(192)),                            \
+    THREE(14, 3, 3, 3, 66, 66, d1, bf16, full, 0.5, CAP(1.7), ALIBI, RELATIVE(12), DECAY, SLIDING(31),                 \
         DOCUMENT(30), UNEVEN, BLOCK(64)),                                                                              \
-    THREE(15, 3, 3, 3, 220, 66, 16, f16, bottom, 0.5, CAP(1.7), RELATIVE(12), PREFIX(63), SLIDING(31),                 \
+    THREE(15, 3, 3, 3, 220, 66, d0, f16, bottom, 0.5, CAP(1.7), RELATIVE(12), PREFIX(63), SLIDING(31),                 \
         DOCUMENT(30), BLOCK(192)),                                                                                     \
-    THREE(16, 1, 4, 2, 220, 66, 16, bf16, causal, 0.5, ALIBI, DECAY, UNEVEN, BLOCK(64)),                               \
-    THREE(17, 1, 4, 2, 66, 300, 80, f16, bottom, 0, RELATIVE(12), UNEVEN, BLOCK(64)),                                  \
-    THREE(18, 3, 3, 3, 1, 300, 80, bf16, causal, 0.5, CAP(1.7), RELATIVE(12), SLIDING(31), DOCUMENT(30), UNEVEN,       \
+    THREE(16, 1, 4, 2, 220, 66, d0, bf16, causal, 0.5, ALIBI, DECAY, UNEVEN, BLOCK(64)),                               \
+    THREE(17, 1, 4, 2, 66, 300, d1, f16, bottom, 0, RELATIVE(12), UNEVEN, BLOCK(64)),                                  \
+    THREE(18, 3, 3, 3, 1, 300, d1, bf16, causal, 0.5, CAP(1.7), RELATIVE(12), SLIDING(31), DOCUMENT(30), UNEVEN,       \
         BLOCK(192)),                                                                                                   \
-    THREE(19, 1, 3, 3, 1, 66, 16, bf16, full, 0, ALIBI, DECAY, PREFIX(63), SLIDING(31), DOCUMENT(30), BLOCK(64)),      \
-    THREE(20, 1, 4, 2, 220, 300, 16, f16, causal, 0, CAP(1.7), ALIBI, RELATIVE(12), SLIDING(31), DOCUMENT(30),         \
+    THREE(19, 1, 3, 3, 1, 66, d0, bf16, full, 0, ALIBI, DECAY, PREFIX(63), SLIDING(31), DOCUMENT(30), BLOCK(64)),      \
+    THREE(20, 1, 4, 2, 220, 300, d0, f16, causal, 0, CAP(1.7), ALIBI, RELATIVE(12), SLIDING(31), DOCUMENT(30),         \
         BLOCK(192)),                                                                                                   \
-    THREE(21, 3, 4, 2, 66, 300, 16, bf16, bottom, 0.5, CAP(1.7), ALIBI, DECAY, PREFIX(63), DOCUMENT(30),               \
+    THREE(21, 3, 4, 2, 66, 300, d0, bf16, bottom, 0.5, CAP(1.7), ALIBI, DECAY, PREFIX(63), DOCUMENT(30),               \
         BLOCK(192)),                                                                                                   \
-    THREE(22, 3, 3, 3, 1, 300, 80, bf16, causal, 0, DECAY, PREFIX(63), SLIDING(31), BLOCK(64)),                        \
-    THREE(23, 1, 4, 2, 1, 66, 80, f16, full, 0, CAP(1.7), DECAY, UNEVEN, BLOCK(192)),                                  \
-    THREE(24, 3, 3, 3, 220, 66, 80, f16, causal, 0.5, ALIBI, RELATIVE(12), DECAY, PREFIX(63), SLIDING(31),             \
+    THREE(22, 3, 3, 3, 1, 300, d1, bf16, causal, 0, DECAY, PREFIX(63), SLIDING(31), BLOCK(64)),                        \
+    THREE(23, 1, 4, 2, 1, 66, d1, f16, full, 0, CAP(1.7), DECAY, UNEVEN, BLOCK(192)),                                  \
+    THREE(24, 3, 3, 3, 220, 66, d1, f16, causal, 0.5, ALIBI, RELATIVE(12), DECAY, PREFIX(63), SLIDING(31),             \
         DOCUMENT(30), BLOCK(64)),                                                                                      \
-    THREE(25, 3, 3, 3, 220, 300, 16, bf16, bottom, 0, CAP(1.7), DECAY, BLOCK(64)),                                     \
-    THREE(26, 1, 3, 3, 66, 300, 16, f16, full, 0, ALIBI, RELATIVE(12), DECAY, PREFIX(63), DOCUMENT(30), UNEVEN,        \
+    THREE(25, 3, 3, 3, 220, 300, d0, bf16, bottom, 0, CAP(1.7), DECAY, BLOCK(64)),                                     \
+    THREE(26, 1, 3, 3, 66, 300, d0, f16, full, 0, ALIBI, RELATIVE(12), DECAY, PREFIX(63), DOCUMENT(30), UNEVEN,        \
         BLOCK(64)),                                                                                                    \
-    THREE(27, 1, 4, 2, 1, 66, 16, f16, causal, 0, CAP(1.7), PREFIX(63), DOCUMENT(30), UNEVEN, BLOCK(192)),             \
-    THREE(28, 1, 3, 3, 66, 66, 80, bf16, bottom, 0, CAP(1.7), ALIBI, PREFIX(63), SLIDING(31), DOCUMENT(30), UNEVEN,    \
+    THREE(27, 1, 4, 2, 1, 66, d0, f16, causal, 0, CAP(1.7), PREFIX(63), DOCUMENT(30), UNEVEN, BLOCK(192)),             \
+    THREE(28, 1, 3, 3, 66, 66, d1, bf16, bottom, 0, CAP(1.7), ALIBI, PREFIX(63), SLIDING(31), DOCUMENT(30), UNEVEN,    \
         BLOCK(64)),                                                                                                    \
-    THREE(29, 3, 4, 2, 220, 300, 80, bf16, full, 0, ALIBI, PREFIX(63), SLIDING(31), DOCUMENT(30), UNEVEN,              \
+    THREE(29, 3, 4, 2, 220, 300, d1, bf16, full, 0, ALIBI, PREFIX(63), SLIDING(31), DOCUMENT(30), UNEVEN,              \
         BLOCK(192)),                                                                                                   \
-    THREE(30, 3, 4, 2, 220, 300, 16, f16, causal, 0, CAP(1.7), PREFIX(63), SLIDING(31), UNEVEN, BLOCK(64)),            \
-    THREE(31, 3, 4, 2, 220, 66, 80, f16, bottom, 0, RELATIVE(12), DECAY, SLIDING(31), BLOCK(192)),                     \
-    THREE(32, 3, 4, 2, 66, 300, 80, f16, causal, 0.5, CAP(1.7), ALIBI, RELATIVE(12), BLOCK(64)),                       \
-    THREE(33, 1, 4, 2, 1, 300, 16, f16, causal, 0.5, CAP(1.7), ALIBI, RELATIVE(12), DECAY, PREFIX(63), SLIDING(31),    \
+    THREE(30, 3, 4, 2, 220, 300, d0, f16, causal, 0, CAP(1.7), PREFIX(63), SLIDING(31), UNEVEN, BLOCK(64)),            \
+    THREE(31, 3, 4, 2, 220, 66, d1, f16, bottom, 0, RELATIVE(12), DECAY, SLIDING(31), BLOCK(192)),                     \
+    THREE(32, 3, 4, 2, 66, 300, d1, f16, causal, 0.5, CAP(1.7), ALIBI, RELATIVE(12), BLOCK(64)),                       \
+    THREE(33, 1, 4, 2, 1, 300, d0, f16, causal, 0.5, CAP(1.7), ALIBI, RELATIVE(12), DECAY, PREFIX(63), SLIDING(31),    \
         BLOCK(192))
 
 /* Two modifiers and nothing else. */
@@ -314,6 +314,25 @@ const kg_suite flex_attention_static = {
         FLEX_ROW("decode_9000", (), (DOCUMENT(5000), UNEVEN), .B = 2, .H = 4, .Hkv = 2, .S = 1, .Skv = 9000, .D = d,   \
                  .dtype = KG_F16, .scale = 0.3)
 
+/* More rows alike but for one thing; all modifiers of a kind on wide heads; lengths of few queries and of many. */
+#define ALIKE(d)                                                                                                       \
+    WINDOWED(95, d), PREFIXED(127, d),                                                                                 \
+        FLEX_ROW("wide_all", (), (CAP(2), ALIBI, DECAY, UNEVEN, .doc_span = 30), HEADS, .S = 50, .Skv = 66, .D = 128,  \
+                 .dtype = KG_F16, .scale = 0.5, .causal = true, .bottom_right = true),                                 \
+        FLEX_ROW("prefix_s66", (), (PREFIX(10)), ONE, .S = 66, .D = d, .dtype = KG_F16),                               \
+        FLEX_ROW("few_scale", (), (ALIBI), HEADS, .S = 5, .Skv = 600, .D = d, .dtype = KG_BF16, .scale = 0.5),         \
+        FLEX_ROW("document_long", (), (DOCUMENT(30), UNEVEN), HEADS, .S = 300, .Skv = 77, .D = d, .dtype = KG_F16),    \
+        FLEX_ROW("uneven_1", (), (DOCUMENT(64), BLOCK(64)), ALONE, .S = 200, .D = d, .dtype = KG_F16),                 \
+        FLEX_ROW("uneven_2", (), (DOCUMENT(64), BLOCK(64)), ALONE, .S = 200, .D = d, .dtype = KG_F16),                 \
+        FLEX_ROW("uneven_3", (), (DOCUMENT(64), BLOCK(64), UNEVEN), ALONE, .S = 200, .D = d, .dtype = KG_F16),         \
+        FLEX_ROW("uneven_4", (), (DOCUMENT(64), BLOCK(64), UNEVEN), ALONE, .S = 200, .D = d, .dtype = KG_F16),         \
+        FLEX_ROW("aligned_1", (), (BLOCK(64)), ALONE, .S = 100, .Skv = 333, .D = d, .dtype = KG_F16, .causal = true),  \
+        FLEX_ROW("aligned_2", (), (BLOCK(64)), ALONE, .S = 100, .Skv = 333, .D = d, .dtype = KG_F16, .causal = true),  \
+        FLEX_ROW("aligned_3", (), (BLOCK(64)), ALONE, .S = 100, .Skv = 333, .D = d, .dtype = KG_F16, .causal = true,   \
+                 .bottom_right = true),                                                                                \
+        FLEX_ROW("aligned_4", (), (BLOCK(64)), ALONE, .S = 100, .Skv = 333, .D = d, .dtype = KG_F16, .causal = true,   \
+                 .bottom_right = true)
+
 static const struct flex lengths[] = {
     LENGTHS("_bf16_d64", KG_BF16, 64),
     LENGTHS("_f16_d128", KG_F16, 128),
@@ -323,6 +342,7 @@ static const struct flex lengths[] = {
     FLEX_ROWS("_f16_d128_k77", WIDE, HEADS, .S = 200, .Skv = 77, .D = 128, .dtype = KG_F16),
     MEETING(KG_BF16, 64, 16),
     MEETINGS(64, 128),
+    THREES(64, 128),
     TWO_ALONE(KG_BF16, 64),
     OTHERS("_bf16_d64", HEADS, KG_BF16, 64, 300),
     OTHERS("_f16_d128", HEADS, KG_F16, 128, 300),
@@ -335,6 +355,7 @@ static const struct flex lengths[] = {
     LENGTH_PAIRS(EDGE, 128, 128),
     RARE(64, 128),
     LONG(64),
+    ALIKE(64),
     FLEX_ROW("limit_2g", (), (BLOCK(128)), .B = 64, .H = 32, .S = 1, .Skv = 17000, .D = 64, .dtype = KG_F16),
 };
 
@@ -346,30 +367,14 @@ static const struct flex cpu_lengths[] = {
     FLEX_ROWS("_f16_d16_k77", WIDE, CPU_HEADS, .S = 200, .Skv = 77, .D = 16, .dtype = KG_F16),
     MEETING(KG_BF16, 16, 1024),
     MEETINGS(16, 40),
-    THREES,
+    THREES(16, 80),
     TWO_ALONE(KG_F16, 16),
     OTHERS("_bf16_d64", CPU_HEADS, KG_BF16, 64, 130),
     FAR(16),
     LENGTH_PAIRS(EDGE, 16, 64),
     RARE(16, 32),
     LONG(16),
-    WINDOWED(95, 16),
-    PREFIXED(127, 16),
-    FLEX_ROW("wide_all", (), (CAP(2), ALIBI, DECAY, UNEVEN, .doc_span = 30), HEADS, .S = 50, .Skv = 66, .D = 128,
-             .dtype = KG_F16, .scale = 0.5, .causal = true, .bottom_right = true),
-    FLEX_ROW("prefix_s66", (), (PREFIX(10)), ONE, .S = 66, .D = 16, .dtype = KG_F16),
-    FLEX_ROW("few_scale", (), (ALIBI), HEADS, .S = 5, .Skv = 600, .D = 16, .dtype = KG_BF16, .scale = 0.5),
-    FLEX_ROW("document_long", (), (DOCUMENT(30), UNEVEN), HEADS, .S = 300, .Skv = 77, .D = 16, .dtype = KG_F16),
-    FLEX_ROW("uneven_1", (), (DOCUMENT(64), BLOCK(64)), ALONE, .S = 200, .D = 16, .dtype = KG_F16),
-    FLEX_ROW("uneven_2", (), (DOCUMENT(64), BLOCK(64)), ALONE, .S = 200, .D = 16, .dtype = KG_F16),
-    FLEX_ROW("uneven_3", (), (DOCUMENT(64), BLOCK(64), UNEVEN), ALONE, .S = 200, .D = 16, .dtype = KG_F16),
-    FLEX_ROW("uneven_4", (), (DOCUMENT(64), BLOCK(64), UNEVEN), ALONE, .S = 200, .D = 16, .dtype = KG_F16),
-    FLEX_ROW("aligned_1", (), (BLOCK(64)), ALONE, .S = 100, .Skv = 333, .D = 16, .dtype = KG_F16, .causal = true),
-    FLEX_ROW("aligned_2", (), (BLOCK(64)), ALONE, .S = 100, .Skv = 333, .D = 16, .dtype = KG_F16, .causal = true),
-    FLEX_ROW("aligned_3", (), (BLOCK(64)), ALONE, .S = 100, .Skv = 333, .D = 16, .dtype = KG_F16, .causal = true,
-             .bottom_right = true),
-    FLEX_ROW("aligned_4", (), (BLOCK(64)), ALONE, .S = 100, .Skv = 333, .D = 16, .dtype = KG_F16, .causal = true,
-             .bottom_right = true),
+    ALIKE(16),
     FLEX_ROW("cap_2000", (), (CAP(2000)), ONE, .S = 77, .D = 16, .dtype = KG_BF16), /* not by an approximate tanh */
 };
 

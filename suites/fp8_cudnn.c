@@ -93,7 +93,6 @@ static const struct sdpa_fp8 cpu_shapes[] = {
     THREE(39, 1, 5, 5, 5, 17, 96, bottom, 0, 0),
     /* clang-format on */
 };
-enum { OF_CPU_ALONE = 43 }; /* the last rows: groups_of_4 and after */
 
 static const kg_suite_regime regimes[] = {
     { "poison", "*" },
@@ -172,7 +171,7 @@ const kg_suite fp8_cudnn = {
 const kg_suite fp8_cudnn_parity = {
     .name = "fp8_cudnn_parity",
     .help = "correctness of fp8_cudnn's kernels on odd lengths, scales and heads",
-    .shapes = { cpu_shapes, sizeof cpu_shapes / sizeof *cpu_shapes - OF_CPU_ALONE, sizeof *cpu_shapes },
+    .shapes = KG_TABLE(cpu_shapes),
     .cpu_shapes = KG_TABLE(cpu_shapes),
     .backends = KG_LIST(parity_backends),
     .time = { .off = true },

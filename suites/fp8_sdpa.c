@@ -27,8 +27,9 @@ static const struct sdpa shapes[] = {
         { "scale_long", .B = 2, .H = 2, .S = 64, .Skv = 600, .D = 64, .dtype = KG_E4M3, .scale = 0.05 },               \
         { "whole", .B = 2, .H = 2, .S = 64, .Skv = 128, .D = 64, .dtype = KG_E4M3 }, /* tiles, more keys or fewer */   \
         { "whole_fewer", .B = 2, .H = 2, .S = 256, .Skv = 128, .D = 64, .dtype = KG_E4M3 },                            \
-        { "uneven", .B = 1, .H = 1, .S = 5, .Skv = 601, .D = 64, .dtype = KG_E4M3 },     /* a head of 38,464 */        \
-        { "long", .B = 1, .H = 1, .S = 5, .Skv = 1025, .D = 64, .dtype = KG_E4M3 },      /* of more than 2^16 */       \
+        { "uneven", .B = 1, .H = 1, .S = 5, .Skv = 601, .D = 64, .dtype = KG_E4M3 }, /* a head of 38,464 */            \
+        { "long", .B = 1, .H = 1, .S = 5, .Skv = 1025, .D = 64, .dtype = KG_E4M3 },  /* of more than 2^16 */           \
+        { "scale_queries", .B = 2, .H = 2, .S = 300, .D = 64, .dtype = KG_E4M3, .scale = 0.05 },                       \
         { "many_heads", .B = 5, .H = 53, .S = 5, .Skv = 45, .D = 64, .dtype = KG_E4M3 }, /* past 8 bits */             \
     {                                                                                                                  \
         "threads", .B = 1, .H = 1, .S = 513, .D = 64, .dtype = KG_E4M3                                                 \
@@ -36,13 +37,8 @@ static const struct sdpa shapes[] = {
 
 /* Correctness only: on a CPU for the codecs of its backends. Of few keys a code's errors are larger than the task's
  * gates allow, e4m3's most. */
-/* The last is of a CPU alone. */
-#define MANY_QUERIES                                                                                                   \
-    {                                                                                                                  \
-        "scale_queries", .B = 2, .H = 2, .S = 300, .D = 64, .dtype = KG_E4M3, .scale = 0.05                            \
-    }
-static const struct sdpa cpu_shapes[] = { CPU_ROWS, LENGTH_PAIRS(LENGTH, 16), MANY_QUERIES };
-static const struct sdpa e4m3_cpu_shapes[] = { CPU_ROWS, LENGTH_PAIRS(LENGTH, 80), MANY_QUERIES };
+static const struct sdpa cpu_shapes[] = { CPU_ROWS, LENGTH_PAIRS(LENGTH, 16) };
+static const struct sdpa e4m3_cpu_shapes[] = { CPU_ROWS, LENGTH_PAIRS(LENGTH, 80) };
 
 /* Those that 8-bit codes can hold: not K x 32, where a step of a code is a whole logit. */
 /* clang-format off */
@@ -124,7 +120,7 @@ const kg_suite fp8_sdpa_e4m3 = {
 const kg_suite fp8_parity = {
     .name = "fp8_parity",
     .help = "correctness of fp8_sdpa's kernels on odd lengths and many heads",
-    .shapes = { cpu_shapes, sizeof cpu_shapes / sizeof *cpu_shapes - 1, sizeof *cpu_shapes },
+    .shapes = KG_TABLE(cpu_shapes),
     .backends = KG_LIST(parity_backends),
     .time = { .off = true },
     LINEAR,
@@ -133,7 +129,7 @@ const kg_suite fp8_parity = {
 const kg_suite fp8_parity_e4m3 = {
     .name = "fp8_parity_e4m3",
     .help = "the same of fp8_sdpa_e4m3's",
-    .shapes = { e4m3_cpu_shapes, sizeof e4m3_cpu_shapes / sizeof *e4m3_cpu_shapes - 1, sizeof *e4m3_cpu_shapes },
+    .shapes = KG_TABLE(e4m3_cpu_shapes),
     .backends = KG_LIST(e4m3_parity_backends),
     .time = { .off = true },
     E4M3,

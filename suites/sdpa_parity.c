@@ -173,38 +173,50 @@ enum { keys_mha = 4, keys_gqa = 2 };
 /* Where three do: heads wide and narrow, few queries and many, of few keys and many. */
 #define THREE(n, b, h, keys, s, skv, d, type, mask, factor)                                                            \
     { MEET_SIZES("three_" #n, b, h, keys, s, skv, d, mask, factor), .dtype = (enum kg_dtype)dtype_##type }
-#define THREES                                                                                                         \
-    THREE(1, 3, 6, 2, 1, 150, 136, f16, bottom, 0), THREE(2, 1, 4, 4, 5, 520, 40, f16, causal, 0.3),                   \
-    THREE(3, 3, 4, 4, 1, 66, 80, bf16, full, 0.3), THREE(4, 1, 6, 2, 66, 66, 136, bf16, causal, 0.3),                  \
-    THREE(5, 1, 4, 4, 5, 150, 24, bf16, full, 0), THREE(6, 3, 6, 2, 150, 520, 136, bf16, full, 0),                     \
-    THREE(7, 1, 4, 4, 66, 520, 80, bf16, bottom, 0), THREE(8, 3, 4, 4, 66, 66, 24, f16, bottom, 0.3),                  \
-    THREE(9, 3, 4, 4, 5, 66, 136, f16, causal, 0), THREE(10, 1, 6, 2, 5, 150, 136, f16, full, 0.3),                    \
-    THREE(11, 3, 6, 2, 5, 150, 40, bf16, causal, 0.3), THREE(12, 1, 4, 4, 150, 150, 136, bf16, bottom, 0.3),           \
-    THREE(13, 1, 6, 2, 150, 66, 40, f16, bottom, 0), THREE(14, 3, 6, 2, 5, 520, 80, f16, bottom, 0.3),                 \
-    THREE(15, 1, 6, 2, 1, 520, 24, bf16, causal, 0), THREE(16, 1, 6, 2, 1, 66, 80, f16, full, 0),                      \
-    THREE(17, 3, 6, 2, 150, 66, 80, bf16, bottom, 0.3), THREE(18, 3, 4, 4, 1, 150, 40, f16, full, 0),                  \
-    THREE(19, 3, 4, 4, 150, 520, 80, f16, causal, 0), THREE(20, 3, 6, 2, 66, 150, 24, f16, causal, 0),                 \
-    THREE(21, 3, 4, 4, 66, 520, 136, f16, full, 0.3), THREE(22, 1, 4, 4, 150, 520, 24, f16, full, 0.3),                \
-    THREE(23, 1, 4, 4, 5, 66, 80, bf16, causal, 0.3), THREE(24, 1, 6, 2, 5, 66, 24, bf16, bottom, 0),                  \
-    THREE(25, 1, 6, 2, 66, 520, 40, bf16, full, 0), THREE(26, 1, 6, 2, 150, 150, 80, f16, causal, 0.3),                \
-    THREE(27, 1, 4, 4, 1, 520, 136, f16, causal, 0.3), THREE(28, 1, 4, 4, 66, 150, 40, bf16, bottom, 0.3),             \
-    THREE(29, 3, 4, 4, 66, 150, 80, bf16, causal, 0), THREE(30, 3, 4, 4, 66, 66, 40, f16, full, 0.3),                  \
-    THREE(31, 3, 6, 2, 1, 150, 24, bf16, bottom, 0.3), THREE(32, 1, 6, 2, 66, 150, 80, f16, full, 0.3),                \
-    THREE(33, 1, 4, 4, 1, 150, 80, bf16, bottom, 0.3), THREE(34, 3, 6, 2, 1, 520, 40, bf16, bottom, 0.3),              \
-    THREE(35, 1, 6, 2, 66, 66, 136, bf16, bottom, 0), THREE(36, 3, 4, 4, 1, 66, 40, bf16, causal, 0),                  \
-    THREE(37, 3, 6, 2, 66, 520, 24, bf16, full, 0.3), THREE(38, 1, 4, 4, 1, 66, 24, f16, causal, 0.3),                 \
-    THREE(39, 3, 6, 2, 150, 150, 24, bf16, causal, 0), THREE(40, 3, 6, 2, 5, 520, 80, bf16, full, 0),                  \
-    THREE(41, 3, 4, 4, 5, 520, 136, bf16, bottom, 0.3), THREE(42, 3, 4, 4, 5, 520, 24, f16, causal, 0.3),              \
-    THREE(43, 3, 6, 2, 66, 66, 80, bf16, full, 0.3), THREE(44, 3, 4, 4, 150, 66, 40, bf16, causal, 0.3),               \
-    THREE(45, 1, 4, 4, 150, 520, 24, f16, bottom, 0.3), THREE(46, 3, 4, 4, 150, 66, 136, f16, full, 0.3),              \
-    THREE(47, 1, 4, 4, 1, 150, 40, f16, causal, 0.3), THREE(48, 3, 4, 4, 66, 150, 136, bf16, causal, 0.3),             \
-    THREE(49, 3, 6, 2, 150, 520, 40, f16, full, 0), THREE(50, 3, 6, 2, 150, 150, 40, f16, full, 0),                    \
-    THREE(51, 3, 4, 4, 5, 150, 80, f16, bottom, 0), THREE(52, 1, 4, 4, 5, 66, 40, bf16, full, 0),                      \
-    THREE(53, 3, 6, 2, 1, 520, 80, f16, causal, 0), THREE(54, 3, 6, 2, 150, 66, 80, f16, full, 0.3),                   \
-    THREE(55, 3, 4, 4, 1, 520, 136, bf16, full, 0.3), THREE(56, 3, 6, 2, 1, 66, 136, bf16, bottom, 0.3),               \
-    THREE(57, 3, 6, 2, 5, 66, 40, f16, bottom, 0), THREE(58, 3, 6, 2, 1, 66, 24, bf16, full, 0),                       \
-    THREE(59, 3, 6, 2, 66, 520, 40, f16, causal, 0), THREE(60, 1, 4, 4, 150, 520, 136, bf16, causal, 0),               \
-    THREE(61, 1, 4, 4, 150, 66, 24, bf16, causal, 0), THREE(62, 1, 4, 4, 66, 150, 24, bf16, full, 0)
+#define THREES(d0, d1, d2, d3)                                                                                         \
+    THREE(1, 3, 6, 2, 1, 150, d3, f16, bottom, 0), THREE(2, 1, 4, 4, 5, 520, d1, f16, causal, 0.3),                   \
+    THREE(3, 3, 4, 4, 1, 66, d2, bf16, full, 0.3), THREE(4, 1, 6, 2, 66, 66, d3, bf16, causal, 0.3),                  \
+    THREE(5, 1, 4, 4, 5, 150, d0, bf16, full, 0), THREE(6, 3, 6, 2, 150, 520, d3, bf16, full, 0),                     \
+    THREE(7, 1, 4, 4, 66, 520, d2, bf16, bottom, 0), THREE(8, 3, 4, 4, 66, 66, d0, f16, bottom, 0.3),                  \
+    THREE(9, 3, 4, 4, 5, 66, d3, f16, causal, 0), THREE(10, 1, 6, 2, 5, 150, d3, f16, full, 0.3),                    \
+    THREE(11, 3, 6, 2, 5, 150, d1, bf16, causal, 0.3), THREE(12, 1, 4, 4, 150, 150, d3, bf16, bottom, 0.3),           \
+    THREE(13, 1, 6, 2, 150, 66, d1, f16, bottom, 0), THREE(14, 3, 6, 2, 5, 520, d2, f16, bottom, 0.3),                 \
+    THREE(15, 1, 6, 2, 1, 520, d0, bf16, causal, 0), THREE(16, 1, 6, 2, 1, 66, d2, f16, full, 0),                      \
+    THREE(17, 3, 6, 2, 150, 66, d2, bf16, bottom, 0.3), THREE(18, 3, 4, 4, 1, 150, d1, f16, full, 0),                  \
+    THREE(19, 3, 4, 4, 150, 520, d2, f16, causal, 0), THREE(20, 3, 6, 2, 66, 150, d0, f16, causal, 0),                 \
+    THREE(21, 3, 4, 4, 66, 520, d3, f16, full, 0.3), THREE(22, 1, 4, 4, 150, 520, d0, f16, full, 0.3),                \
+    THREE(23, 1, 4, 4, 5, 66, d2, bf16, causal, 0.3), THREE(24, 1, 6, 2, 5, 66, d0, bf16, bottom, 0),                  \
+    THREE(25, 1, 6, 2, 66, 520, d1, bf16, full, 0), THREE(26, 1, 6, 2, 150, 150, d2, f16, causal, 0.3),                \
+    THREE(27, 1, 4, 4, 1, 520, d3, f16, causal, 0.3), THREE(28, 1, 4, 4, 66, 150, d1, bf16, bottom, 0.3),             \
+    THREE(29, 3, 4, 4, 66, 150, d2, bf16, causal, 0), THREE(30, 3, 4, 4, 66, 66, d1, f16, full, 0.3),                  \
+    THREE(31, 3, 6, 2, 1, 150, d0, bf16, bottom, 0.3), THREE(32, 1, 6, 2, 66, 150, d2, f16, full, 0.3),                \
+    THREE(33, 1, 4, 4, 1, 150, d2, bf16, bottom, 0.3), THREE(34, 3, 6, 2, 1, 520, d1, bf16, bottom, 0.3),              \
+    THREE(35, 1, 6, 2, 66, 66, d3, bf16, bottom, 0), THREE(36, 3, 4, 4, 1, 66, d1, bf16, causal, 0),                  \
+    THREE(37, 3, 6, 2, 66, 520, d0, bf16, full, 0.3), THREE(38, 1, 4, 4, 1, 66, d0, f16, causal, 0.3),                 \
+    THREE(39, 3, 6, 2, 150, 150, d0, bf16, causal, 0), THREE(40, 3, 6, 2, 5, 520, d2, bf16, full, 0),                  \
+    THREE(41, 3, 4, 4, 5, 520, d3, bf16, bottom, 0.3), THREE(42, 3, 4, 4, 5, 520, d0, f16, causal, 0.3),              \
+    THREE(43, 3, 6, 2, 66, 66, d2, bf16, full, 0.3), THREE(44, 3, 4, 4, 150, 66, d1, bf16, causal, 0.3),               \
+    THREE(45, 1, 4, 4, 150, 520, d0, f16, bottom, 0.3), THREE(46, 3, 4, 4, 150, 66, d3, f16, full, 0.3),              \
+    THREE(47, 1, 4, 4, 1, 150, d1, f16, causal, 0.3), THREE(48, 3, 4, 4, 66, 150, d3, bf16, causal, 0.3),             \
+    THREE(49, 3, 6, 2, 150, 520, d1, f16, full, 0), THREE(50, 3, 6, 2, 150, 150, d1, f16, full, 0),                    \
+    THREE(51, 3, 4, 4, 5, 150, d2, f16, bottom, 0), THREE(52, 1, 4, 4, 5, 66, d1, bf16, full, 0),                      \
+    THREE(53, 3, 6, 2, 1, 520, d2, f16, causal, 0), THREE(54, 3, 6, 2, 150, 66, d2, f16, full, 0.3),                   \
+    THREE(55, 3, 4, 4, 1, 520, d3, bf16, full, 0.3), THREE(56, 3, 6, 2, 1, 66, d3, bf16, bottom, 0.3),               \
+    THREE(57, 3, 6, 2, 5, 66, d1, f16, bottom, 0), THREE(58, 3, 6, 2, 1, 66, d0, bf16, full, 0),                       \
+    THREE(59, 3, 6, 2, 66, 520, d1, f16, causal, 0), THREE(60, 1, 4, 4, 150, 520, d3, bf16, causal, 0),               \
+    THREE(61, 1, 4, 4, 150, 66, d0, bf16, causal, 0), THREE(62, 1, 4, 4, 66, 150, d0, bf16, full, 0)
+
+/* Wide heads under a scale, a long row of few queries, batches of long rows, rows alike but for their scale. */
+#define WIDE_AND_ALIKE(d)                                                                                              \
+    { "wide_f16", .B = 2, .H = 4, .Hkv = 2, .S = 50, .Skv = 112, .D = 128, .dtype = KG_F16, .causal = true,            \
+      .bottom_right = true, .scale = 0.3 },                                                                            \
+    { "wide_bf16", .B = 3, .H = 6, .Hkv = 2, .S = 33, .Skv = 77, .D = 256, .dtype = KG_BF16, .scale = 0.05 },          \
+    { "decode_9003", .B = 2, .H = 4, .Hkv = 2, .S = 5, .Skv = 9003, .D = d, .dtype = KG_BF16, .causal = true,          \
+      .bottom_right = true, .scale = 0.3 },                                                                            \
+    { "batches_3", .B = 3, .H = 2, .Hkv = 1, .S = 350, .D = d, .dtype = KG_BF16 },                                     \
+    { "scales_1", .B = 1, .H = 2, .Hkv = 1, .S = 33, .D = d, .dtype = KG_BF16, .scale = 1 },                           \
+    { "scales_2", .B = 1, .H = 2, .Hkv = 1, .S = 33, .D = d, .dtype = KG_BF16, .scale = 0.3 },                         \
+    { "scales_3", .B = 1, .H = 2, .Hkv = 1, .S = 33, .D = d, .dtype = KG_BF16, .scale = 0.05 }
 
 /* Rows past 2^24, where a float no longer counts them; more tiles of a head, and more heads, than 12 and 20 bits hold;
  * groups by which no fixed-point number of 16 bits divides all heads; keys that no cache holds, of a number of heads
@@ -280,7 +292,9 @@ static const struct sdpa shapes[] = {
     ALL_LENGTHS(64, 16),
     ALL_LENGTHS(128, 48),
     NOT_GRANTED(64, 16),
+    WIDE_AND_ALIKE(64),
     MEETINGS(64, 80, 96, 128),
+    THREES(64, 80, 96, 128),
     MANY_HEADS(64, 17),
     MANY_OF_ALL,
     PAST_2G("keys", 3, 16384),
@@ -321,7 +335,7 @@ static const struct sdpa cpu_shapes[] = {
     LONG_OF_SEVERAL(24),
     { "heads_5", .B = 1, .H = 5, .S = 661, .D = 8, .dtype = KG_BF16 }, /* for two threads, not to be halved */
     MEETINGS(8, 24, 40, 64),
-    THREES,
+    THREES(24, 40, 80, 136),
     FEW_QUERIES(8),
     ODD_DIMENSIONS,
     { "groups_of_41", .B = 1, .H = 82, .Hkv = 2, .S = 1, .Skv = 3, .D = 8, .dtype = KG_F16 },
@@ -333,17 +347,9 @@ static const struct sdpa cpu_shapes[] = {
     LENGTH_PAIRS(LENGTH, bf16, full, 64, 1, 0),
     LENGTH_PAIRS(LENGTH, bf16, bottom, 16, 1, 0),
     LENGTH_PAIRS(LENGTH, bf16, bottom, 16, 1, 16),
+    WIDE_AND_ALIKE(24),
     NOT_GRANTED(24, 1024), /* 24 channels, as 17 signs tell 70001 keys apart */
     MANY_HEADS(8, 3),
-    { "wide_f16", .B = 2, .H = 4, .Hkv = 2, .S = 50, .Skv = 112, .D = 128, .dtype = KG_F16, .causal = true,
-      .bottom_right = true, .scale = 0.3 },
-    { "wide_bf16", .B = 3, .H = 6, .Hkv = 2, .S = 33, .Skv = 77, .D = 256, .dtype = KG_BF16, .scale = 0.05 },
-    { "decode_9003", .B = 2, .H = 4, .Hkv = 2, .S = 5, .Skv = 9003, .D = 24, .dtype = KG_BF16, .causal = true,
-      .bottom_right = true, .scale = 0.3 },
-    { "batches_3", .B = 3, .H = 2, .Hkv = 1, .S = 350, .D = 24, .dtype = KG_BF16 },
-    { "scales_1", .B = 1, .H = 2, .Hkv = 1, .S = 33, .D = 24, .dtype = KG_BF16, .scale = 1 },
-    { "scales_2", .B = 1, .H = 2, .Hkv = 1, .S = 33, .D = 24, .dtype = KG_BF16, .scale = 0.3 },
-    { "scales_3", .B = 1, .H = 2, .Hkv = 1, .S = 33, .D = 24, .dtype = KG_BF16, .scale = 0.05 },
 };
 
 /* Long rows, so that every kernel takes several tiles; on the CPU the shorter ones. */

@@ -102,6 +102,9 @@ meet fp8_cudnn cpu cpu_fp8 meet
 meet sdpa_parity cpu cpu_flash three
 meet flex_parity cpu cpu_flex three
 meet fp8_cudnn cpu cpu_fp8 three
+meet sdpa_parity cuda flash three
+meet flex_parity cuda flex_compiled three
+meet fp8_cudnn_parity cuda cudnn_fp8 three
 
 # ---- on the CPU ----
 
