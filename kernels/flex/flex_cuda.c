@@ -39,8 +39,9 @@ int flex_cuda_supports(const kg_backend *self, const kg_device *device, const vo
                        (long long)p->D);
     if (!(sdpa_scale(p) > 0))
         return kg_fail(ret_error, KG_EUNSUPPORTED, "%s needs a scale above 0", self->name);
-    if (p->B * p->H * (p->S / FLEX_TILE + 1) > INT_MAX)
-        return kg_fail(ret_error, KG_EUNSUPPORTED, "%s takes fewer than 2^31 tiles", self->name);
+    if (p->S > 65535 * FLEX_TILE || p->B * p->H > INT_MAX)
+        return kg_fail(ret_error, KG_EUNSUPPORTED, "%s takes up to 65535 tiles of a head: a grid's second dimension",
+                       self->name);
     return sdpa_cuda_supports(self, device, ret_error);
 }
 
@@ -61,11 +62,13 @@ enum flex_tile_id flex_tile_of(const struct flex *p, const kg_device *device, co
     return p->block_size % 128 == 0 && heads * ceil_div(S, 128) >= 2 * device->units ? FLEX_TILE_128 : FLEX_TILE_64;
 }
 
+/* Either divides the heads. A grid's third dimension counts no more than 65535 chunks. */
 static int head_chunk(const struct flex *p, const kg_device *device)
 {
     const struct sdpa *a = &p->attention;
-    const int64_t kv_bytes = 2 * a->B * sdpa_kv_heads(a) * sdpa_kv_length(a) * a->D * (int64_t)kg_dtype_bytes(a->dtype);
-    return (int)(kv_bytes <= (int64_t)(device->l2_bytes / 2) ? a->B * a->H : sdpa_group(a));
+    const int64_t kv_heads = a->B * sdpa_kv_heads(a);
+    const int64_t kv_bytes = 2 * kv_heads * sdpa_kv_length(a) * a->D * (int64_t)kg_dtype_bytes(a->dtype);
+    return (int)(kv_bytes <= (int64_t)(device->l2_bytes / 2) || kv_heads > 65535 ? a->B * a->H : sdpa_group(a));
 }
 
 static struct flex_args args_of(const struct flex *p, const kg_device *device, const struct flex_kernels *kernels)
@@ -85,6 +88,9 @@ static struct flex_args args_of(const struct flex *p, const kg_device *device, c
         .mask_heads = 1,
         .rows = (int)ceil_div(a->S, p->block_size),
         .columns = (int)ceil_div(sdpa_kv_length(a), p->block_size),
+        .by_heads = flex_divisor_of((int)a->H),
+        .by_group = flex_divisor_of((int)sdpa_group(a)),
+        .by_block_size = flex_divisor_of((int)p->block_size),
     };
     return args;
 }
@@ -195,6 +201,8 @@ static int launch_one(const kg_backend *self, const void *function, cudaLaunchCo
     return sdpa_cuda_check(self, status != cudaSuccess ? status : last, ret_error);
 }
 
+/* Launches read counts and lists before they wait for what is before them: a kernel could still be at work there, when
+ * they begin, a memset has ended. Kinds have served. */
 int flex_cuda_stage(const kg_backend *self, void *opaque, const kg_tensor *tensors, void *stream, kg_error *ret_error)
 {
     const struct state *state = opaque;
@@ -208,6 +216,8 @@ int flex_cuda_stage(const kg_backend *self, void *opaque, const kg_tensor *tenso
     int status = launch_one(self, state->kernels.blocks, blocks, args, ret_error);
     if (!status)
         status = launch_one(self, state->kernels.lists, rows, args, ret_error);
+    if (!status)
+        status = sdpa_cuda_check(self, cudaMemsetAsync(args.kinds, 0, blocks_of(state), stream), ret_error);
     return status;
 }
 
@@ -217,7 +227,8 @@ int flex_cuda_launch(const kg_backend *self, void *opaque, const kg_tensor *tens
     const struct flex_args args = with_pointers(state, tensors);
     cudaLaunchAttribute early = { .id = cudaLaunchAttributeProgrammaticStreamSerialization,
                                   .val.programmaticStreamSerializationAllowed = 1 };
-    const cudaLaunchConfig_t config = { .gridDim = { (unsigned)args.flash.tiles * (unsigned)args.flash.heads, 1, 1 },
+    const cudaLaunchConfig_t config = { .gridDim = { (unsigned)args.flash.head_chunk, (unsigned)args.flash.tiles,
+                                                     (unsigned)(args.flash.heads / args.flash.head_chunk) },
                                         .blockDim = { (unsigned)state->kernels.threads, 1, 1 },
                                         .dynamicSmemBytes = state->kernels.shared_bytes,
                                         .stream = stream,

@@ -120,7 +120,7 @@ template <typename TILE>
 __device__ __forceinline__ flex_walk flex_walk_of(const flex_args &args, int b, int h, int block_row, int group)
 {
     const int of_head = b * args.mask_heads + (args.mask_heads > 1 ? h : 0);
-    const int row = of_head * args.rows + block_row / args.block_size;
+    const int row = of_head * args.rows + flex_divide(block_row, args.by_block_size);
     flex_walk walk;
     walk.next = args.lists + (int64_t)row * args.columns + min(group, args.columns - 1);
     walk.count = (args.counts[row] - group + TILE::GROUPS - 1) / TILE::GROUPS;
@@ -138,19 +138,19 @@ struct flex_place {
     int64_t q_offset, k_offset; /* of the head, in bytes */
 };
 
+/* The grid is heads of a chunk x tiles x chunks, as find_work has them. */
 template <typename TILE> __device__ __forceinline__ flex_place flex_place_of(const flex_args &args)
 {
-    const int warp_of_block = same_in_warp(threadIdx.x / 32);
+    const int warp_of_block = same_in_warp(threadIdx.x / 32), head = blockIdx.z * gridDim.x + blockIdx.x;
     flex_place at;
-    int head;
     at.warp = warp_of_block % TILE::WARPS;
     at.group = warp_of_block / TILE::WARPS;
-    at.block_row = find_work(args.flash, &head) * TILE::ROWS;
+    at.block_row = (gridDim.y - 1 - blockIdx.y) * TILE::ROWS;
     at.warp_row = at.block_row + at.warp * TILE::STRIPS * 16;
-    at.b = head / args.H;
-    at.h = head % args.H;
+    at.b = flex_divide(head, args.by_heads);
+    at.h = head - at.b * args.H;
     at.q_offset = (int64_t)head * args.flash.S * TILE::ROW_BYTES;
-    at.k_offset = (int64_t)(head / args.flash.group) * args.flash.Skv * TILE::ROW_BYTES;
+    at.k_offset = (int64_t)flex_divide(head, args.by_group) * args.flash.Skv * TILE::ROW_BYTES;
     return at;
 }
 
@@ -191,8 +191,9 @@ template <typename T, typename TILE> __device__ __forceinline__ void flex_attend
     const flex_place at = flex_place_of<TILE>(args);
     const uint32_t q_shared = (uint32_t)__cvta_generic_to_shared(shared);
     const uint32_t stages = q_shared + TILE::Q_BYTES + at.group * 2 * GROUP::STAGE_BYTES;
+    begin_next_launch(); /* its blocks come where those of this one end, and wait for the last of them */
+    flex_walk walk = flex_walk_of<TILE>(args, at.b, at.h, at.block_row, at.group); /* whole before this launch began */
     await_launch_before();
-    flex_walk walk = flex_walk_of<TILE>(args, at.b, at.h, at.block_row, at.group);
     copy_rows<TILE, TILE::ROWS, FLEX_CUT>(q_shared, args.flash.q, at.q_offset, at.block_row, args.flash.S);
     flex_advance<TILE>(walk, args.block_size);
     if (walk.first >= 0)
@@ -220,7 +221,6 @@ template <typename T, typename TILE> __device__ __forceinline__ void flex_attend
         raise_max<TILE>(rows, s, scale_log2);
         output_pv<T, TILE>(rows, s, stage + forget_origin(v_lane), scale_log2);
     }
-    begin_next_launch();
     if (TILE::GROUPS > 1)
         join_groups<TILE>(rows, (float *)(shared + TILE::Q_BYTES), at.group);
     if (at.group == 0)

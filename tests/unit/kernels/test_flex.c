@@ -5,10 +5,12 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "flex/flex.h"
+#include "flex/flex_args.h"
 #include "op/half.h"
 
 #define ATTENTION .B = 3, .H = 2, .Hkv = 1, .S = 150, .D = 8, .dtype = KG_F16
@@ -254,13 +256,38 @@ static void what_cannot_be_is_refused(void **state)
     assert_int_equal(flex_attention_op.check(&p, &error), KG_EINVAL);
 }
 
+/* Beside each multiple of a number, from the first ones to the last that an int holds. */
+static void check_quotients(int number)
+{
+    const struct flex_divisor by = flex_divisor_of(number);
+    const int last = INT_MAX / number;
+    for (int step = 0; step < 64; step++)
+        for (int beside = -1; beside <= 1; beside++) {
+            const long long many = step < 32 ? step : last - (step - 32), n = many * number + beside;
+            if (many >= 0 && n >= 0 && n <= INT_MAX)
+                assert_int_equal(flex_divide((int)n, by), n / number);
+        }
+    assert_int_equal(flex_divide(INT_MAX, by), last);
+}
+
+static void quotients_are_rounded_down(void **state)
+{
+    (void)state;
+    for (int number = 1; number < 5000; number++)
+        check_quotients(number);
+    for (int bits = 12; bits < 31; bits++)
+        for (int beside = -1; beside <= 1; beside++)
+            check_quotients((1 << bits) + beside);
+    check_quotients(INT_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(masks_hide_what_they_say),       cmocka_unit_test(only_visible_pairs_cost),
         cmocka_unit_test(more_problems_than_are_kept),    cmocka_unit_test(blocks_are_of_three_kinds),
         cmocka_unit_test(arrays_stand_behind_the_output), cmocka_unit_test(scores_are_what_they_say),
-        cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(what_cannot_be_is_refused),      cmocka_unit_test(quotients_are_rounded_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
