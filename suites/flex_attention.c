@@ -394,7 +394,7 @@ static const kg_suite_regime length_regimes[] = {
     { "rising", "far_alibi" },
     { "zero_tiles", "far_*" },
     { "sink_far", "cap_50" },
-    { "deepest", "*_bf16_d16_k300" }, /* of the CPU, all that follow */
+    { "deepest", "*_bf16_d16_k300" }, /* of the CPU, as D 16 says */
     { "large_q", "full_f16_d16_*" },
     { "large_k", "full_f16_d16_*" },
     { "winner", "alibi_k2000" },

@@ -40,8 +40,8 @@ int flex_cuda_supports(const kg_backend *self, const kg_device *device, const vo
     if (!(sdpa_scale(p) > 0))
         return kg_fail(ret_error, KG_EUNSUPPORTED, "%s needs a scale above 0", self->name);
     if (p->S > 65535 * FLEX_TILE || p->B * p->H > INT_MAX)
-        return kg_fail(ret_error, KG_EUNSUPPORTED, "%s takes up to 65535 tiles of a head: a grid's second dimension",
-                       self->name);
+        return kg_fail(ret_error, KG_EUNSUPPORTED,
+                       "%s takes fewer than 2^31 heads, of up to 65535 tiles: what a grid counts", self->name);
     return sdpa_cuda_supports(self, device, ret_error);
 }
 
@@ -201,8 +201,8 @@ static int launch_one(const kg_backend *self, const void *function, cudaLaunchCo
     return sdpa_cuda_check(self, status != cudaSuccess ? status : last, ret_error);
 }
 
-/* Launches read counts and lists before they wait for what is before them: a kernel could still be at work there, when
- * they begin, a memset has ended. Kinds have served. */
+/* A launch reads counts and lists before it waits for what stands before it: where that is a kernel, it may still be at
+ * work, a memset has ended. That of the kinds, which have served, is there for nothing else. */
 int flex_cuda_stage(const kg_backend *self, void *opaque, const kg_tensor *tensors, void *stream, kg_error *ret_error)
 {
     const struct state *state = opaque;

@@ -79,14 +79,14 @@ limits cuda cudnn flash fa1 math
 # other, in rows `three` any of any two others. What is read only where another says so is one thing with it.
 meet() {
     gate list "$1/$4_[0-9]*" --device "$2" --backend "$3" --regime normal --format json
+    expect "$1 on $2, $4: rows are listed, status" "$status" 0
     jq -r --arg of "$4" 'def said(has; value): if has then value else null end;
         [.[].problem
         | { B, H: [.H, .Hkv], S, Skv, D, dtype, mask: [.causal, .bottom_right], scale, o_scale, block_size, alibi, decay, uneven: said($of == "three"; .uneven),
             cap: said(.cap; .softcap), relative: said(.relative; .reach), sliding: said(.sliding; .window),
             prefix: said(.prefix; .prefix_keys), document: said(.document; .doc_span) }] as $rows
         | [$rows[0] | keys[] | . as $key | { $key, values: [$rows[][$key]] | unique } | select(.values | length > 1)] as $things
-        | if ($rows | length) == 0 then "no rows" else empty end,
-          ($things[] as $a | $things[] as $b | select($a.key < $b.key) | $a.values[] as $x | $b.values[] as $y
+        | ($things[] as $a | $things[] as $b | select($a.key < $b.key) | $a.values[] as $x | $b.values[] as $y
             | [$rows[] | select(.[$a.key] == $x and .[$b.key] == $y)] as $both
             | if ($both | length) == 0 then "\($a.key) \($x), \($b.key) \($y)"
               elif $of == "three" then $things[] as $c | select($b.key < $c.key) | $c.values[] as $z
