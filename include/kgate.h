@@ -23,7 +23,7 @@
  *   - pairs of a pointer and a count, kg_table, kg_contest, KG_MAX_RANK and KG_TENSOR_KINDS stay as they are, and an
  *     enum gets a new value at its end.
  * An older or a newer module is refused. */
-#define KG_ABI 7u
+#define KG_ABI 8u
 
 #define KG_MAX_RANK 5
 #define KG_MAX_TENSORS 8
@@ -208,6 +208,11 @@ typedef struct kg_device {
 
 /* Services of the host. Pointers stay valid while the module is loaded. */
 typedef struct kg_host kg_host;
+
+/* Answers in another process than it is asked in, the answer to be free()d there. */
+typedef int kg_apart_fn(const kg_host *host, const void *asked, size_t size, void **ret_answer, size_t *ret_size,
+                        kg_error *ret_error);
+
 struct kg_host {
     uint32_t abi;
     /* Opens a shared library by soname, in --library-path first, then where the loader looks. Stays open. */
@@ -225,9 +230,13 @@ struct kg_host {
     /* What prepare does next, for profilers: a range `what CASE-ID` within the case's phase, up to the next call. NULL:
      * nothing of its own. */
     void (*part)(const kg_host *host, const char *what);
-    /* library_open, of a copy that shares nothing with the process's other libraries (dlmopen): which file a soname
-     * stands for does not hang on what was opened before. Not for what uses CUDA's runtime or driver. */
-    int (*library_open_apart)(const kg_host *host, const char *soname, void **ret_library, kg_error *ret_error);
+    int (*library_open_of_abi_7)(const kg_host *host, const char *soname, void **ret_library, kg_error *ret_error);
+    /* What a function of the module answers in a process of its own, in which nothing is open but the module, no
+     * library, no device, and which ends then: so what it opens shares nothing with what others of this process opened
+     * under the same name, and no answer hangs on an earlier one. `asked` is copied there, not what it points to.
+     * free() the answer. What the function returns, with its error; KG_EDEVICE: it ended without (a crash). */
+    int (*ask_apart)(const kg_host *host, kg_apart_fn *function, const void *asked, size_t size, void **ret_answer,
+                     size_t *ret_size, kg_error *ret_error);
 };
 
 /* ---- ops: what is computed ---------------------------------------------------------------------------------- */

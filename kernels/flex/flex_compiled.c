@@ -19,9 +19,9 @@ static int compile(const kg_call *call, enum flex_tile_id tile, struct flex_kern
     if (!status)
         status = flex_blocks_program(uses, flex_texts, &blocks, ret_error);
     if (!status)
-        status = rtc_load(call->host, call->device, &attend.of, &kernels.loaded[0], ret_error);
+        status = rtc_load(call->library, call->device, &attend.of, &kernels.loaded[0], ret_error);
     if (!status)
-        status = rtc_load(call->host, call->device, &blocks.of, &kernels.loaded[1], ret_error);
+        status = rtc_load(call->library, call->device, &blocks.of, &kernels.loaded[1], ret_error);
     if (!status)
         status = rtc_other_kernel(&kernels.loaded[1], "flex_lists_kernel", &kernels.lists, ret_error);
     flex_program_done(&attend);
@@ -166,9 +166,18 @@ static int prepare(const kg_backend *self, const kg_call *call, void **ret_state
 static int open_nvrtc(const kg_backend *self, const kg_host *host, const kg_device *device, void **ret_library,
                       kg_error *ret_error)
 {
+    struct nvrtc *nvrtc = NULL;
     (void)self, (void)device;
-    *ret_library = NULL;
-    return rtc_open(host, ret_error);
+    int status = rtc_open(host, &nvrtc, ret_error);
+    if (!status)
+        *ret_library = nvrtc;
+    return status;
+}
+
+static void close_nvrtc(const kg_backend *self, void *library)
+{
+    (void)self;
+    rtc_close(library);
 }
 
 const kg_backend flex_compiled = {
@@ -176,5 +185,6 @@ const kg_backend flex_compiled = {
     .help = "fused kernel with block mask, compiled at run time for the row's modifiers",
     FLEX_CUDA,
     .open = open_nvrtc,
+    .close = close_nvrtc,
     .prepare = prepare,
 };

@@ -1,5 +1,5 @@
-/* nvrtc.c -- opens NVRTC and compiles a program. A function of NVRTC that is missing here needs a member of struct
- * nvrtc and a row of `symbols`; ptxas's words are also read by tools/ptxas_report.c, of builds. */
+/* nvrtc.c -- asks NVRTC, in a process of its own. A function of NVRTC that is missing here needs a member of struct
+ * calls and a row of `symbols`; ptxas's words are also read by tools/ptxas_report.c, of builds. */
 #include "rtc/nvrtc.h"
 
 #include <ctype.h>
@@ -11,63 +11,202 @@
 
 enum { OUT_OF_MEMORY = 1, INVALID_OPTION = 5, BUILTIN_OPERATION_FAILURE = 7 }; /* of nvrtcResult */
 
+/* As nvrtc.h of the toolkit declares them, which may not be installed: a program is a pointer, a result an int. */
+struct calls {
+    int (*Version)(int *ret_major, int *ret_minor);
+    int (*GetNumSupportedArchs)(int *ret_count);
+    int (*GetSupportedArchs)(int *ret_archs);
+    int (*CreateProgram)(void **ret_program, const char *text, const char *name, int n_headers,
+                         const char *const *headers, const char *const *header_names);
+    int (*CompileProgram)(void *program, int n_options, const char *const *options);
+    int (*GetCUBINSize)(void *program, size_t *ret_size);
+    int (*GetCUBIN)(void *program, char *ret_cubin);
+    int (*GetProgramLogSize)(void *program, size_t *ret_size);
+    int (*GetProgramLog)(void *program, char *ret_log);
+    const char *(*GetErrorString)(int result);
+};
+
 static const struct {
     const char *name;
     size_t offset;
 } symbols[] = {
-#define SYMBOL(name) "nvrtc" #name, offsetof(struct nvrtc, name)
-    { SYMBOL(Version) },           { SYMBOL(GetNumSupportedArchs) },
-    { SYMBOL(GetSupportedArchs) }, { SYMBOL(CreateProgram) },
-    { SYMBOL(DestroyProgram) },    { SYMBOL(CompileProgram) },
-    { SYMBOL(GetCUBINSize) },      { SYMBOL(GetCUBIN) },
-    { SYMBOL(GetProgramLogSize) }, { SYMBOL(GetProgramLog) },
+#define SYMBOL(name) "nvrtc" #name, offsetof(struct calls, name)
+    { SYMBOL(Version) },        { SYMBOL(GetNumSupportedArchs) }, { SYMBOL(GetSupportedArchs) },
+    { SYMBOL(CreateProgram) },  { SYMBOL(CompileProgram) },       { SYMBOL(GetCUBINSize) },
+    { SYMBOL(GetCUBIN) },       { SYMBOL(GetProgramLogSize) },    { SYMBOL(GetProgramLog) },
     { SYMBOL(GetErrorString) },
 #undef SYMBOL
 };
 
-/* ---- the library ----------------------------------------------------------------------------------------------- */
+/* What is asked to compile is texts, one after another, each with its NUL: the architecture, the program's
+ * name and text, names and texts of headers up to an empty name, options up to an empty one. The answer is this,
+ * the cubin, and the log. */
+struct made {
+    int result;
+    char error[64]; /* what NVRTC calls it */
+    size_t cubin_bytes;
+};
 
-int nvrtc_open(const kg_host *host, struct nvrtc_library *ret_library, kg_error *ret_error)
+/* ---- there ------------------------------------------------------------------------------------------------------- */
+
+static int open_library(const kg_host *host, struct calls *ret_calls, kg_error *ret_error)
 {
     static const char *const sonames[] = { "libnvrtc.so.13", "libnvrtc.so.12" };
-    struct nvrtc_library library = { .version = "" };
     void *handle = NULL, *symbol = NULL;
+    struct calls calls;
     kg_error why = { 0 }, ignored;
-    int major = 0, minor = 0;
-    /* cuDNN and cuBLAS bring NVRTCs of their own, which make other code of the same text */
-    if (host->library_open_apart(host, sonames[0], &handle, &why) &&
-        host->library_open_apart(host, sonames[1], &handle, &ignored))
+    if (host->library_open(host, sonames[0], &handle, &why) && host->library_open(host, sonames[1], &handle, &ignored))
         return kg_fail(ret_error, KG_EUNSUPPORTED, "NVRTC is not available: %.400s", why.text);
     for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
         if (host->library_symbol(handle, symbols[i].name, &symbol, &why))
             return kg_fail(ret_error, KG_EUNSUPPORTED, "NVRTC is not usable: %.400s", why.text);
         /* ISO C has no conversion from void * to a function pointer; POSIX promises the same representation. */
-        memcpy((char *)&library.call + symbols[i].offset, &symbol, sizeof symbol);
+        memcpy((char *)&calls + symbols[i].offset, &symbol, sizeof symbol);
     }
-    if (library.call.Version(&major, &minor))
-        return kg_fail(ret_error, KG_EUNSUPPORTED, "NVRTC does not tell its version");
-    (void)snprintf(library.version, sizeof library.version, "NVRTC %d.%d", major, minor);
-    *ret_library = library;
+    *ret_calls = calls;
     return KG_OK;
 }
 
-int nvrtc_arch(const struct nvrtc_library *library, const kg_device *device, char ret_arch[16], kg_error *ret_error)
+static int describe(const kg_host *host, const void *asked, size_t size, void **ret_answer, size_t *ret_size,
+                    kg_error *ret_error)
+{
+    struct calls call;
+    int major = 0, minor = 0, count = 0;
+    (void)asked, (void)size;
+    int status = open_library(host, &call, ret_error);
+    if (status)
+        return status;
+    struct nvrtc *nvrtc = calloc(1, sizeof *nvrtc);
+    if (!nvrtc)
+        return kg_fail(ret_error, KG_ENOMEM, "no host memory for NVRTC");
+    if (call.Version(&major, &minor)) {
+        free(nvrtc);
+        return kg_fail(ret_error, KG_EUNSUPPORTED, "NVRTC does not tell its version");
+    }
+    (void)snprintf(nvrtc->version, sizeof nvrtc->version, "NVRTC %d.%d", major, minor);
+    if (!call.GetNumSupportedArchs(&count) && count <= (int)(sizeof nvrtc->archs / sizeof *nvrtc->archs) &&
+        !call.GetSupportedArchs(nvrtc->archs))
+        nvrtc->n_archs = count;
+    *ret_answer = nvrtc;
+    *ret_size = sizeof *nvrtc;
+    return KG_OK;
+}
+
+/* Texts up to an empty one; `stride` of them belong together. */
+static int count_texts(const char *at, int stride)
+{
+    int count = 0;
+    for (; *at; count++)
+        for (int i = 0; i < stride; i++)
+            at += strlen(at) + 1;
+    return count;
+}
+
+static const char *next_text(const char **at)
+{
+    const char *text = *at;
+    *at += strlen(text) + 1;
+    return text;
+}
+
+static int create(const struct calls *call, const char **at, void **ret_program)
+{
+    const char *name = next_text(at), *text = next_text(at);
+    const int count = count_texts(*at, 2);
+    const char **lists = calloc(2 * (size_t)count + 1, sizeof *lists);
+    for (int i = 0; lists && i < count; i++) {
+        lists[count + i] = next_text(at);
+        lists[i] = next_text(at);
+    }
+    (void)next_text(at);
+    const int result =
+        lists ? call->CreateProgram(ret_program, text, name, count, lists, lists + count) : OUT_OF_MEMORY;
+    free(lists);
+    return result;
+}
+
+static int compile(const struct calls *call, void *program, const char *arch, const char *at)
+{
+    const int count = count_texts(at, 1);
+    char target[48];
+    const char **options = calloc((size_t)count + 3, sizeof *options);
+    if (!options)
+        return OUT_OF_MEMORY;
+    (void)snprintf(target, sizeof target, "--gpu-architecture=%s", arch);
+    options[0] = target;
+    options[1] = "--ptxas-options=-v"; /* the log tells resources */
+    for (int i = 0; i < count; i++)
+        options[2 + i] = next_text(&at);
+    options[2 + count] = "--no-cache"; /* what comes out of NVRTC's own tells none; older versions lack this */
+    int result = call->CompileProgram(program, count + 3, options);
+    if (result == INVALID_OPTION)
+        result = call->CompileProgram(program, count + 2, options);
+    free(options);
+    return result;
+}
+
+static int make(const kg_host *host, const void *asked, size_t size, void **ret_answer, size_t *ret_size,
+                kg_error *ret_error)
+{
+    const char *at = asked, *arch = next_text(&at);
+    struct calls call;
+    struct made made = { 0 };
+    void *program = NULL;
+    size_t log_bytes = 0;
+    (void)size;
+    int status = open_library(host, &call, ret_error);
+    if (status)
+        return status;
+    made.result = create(&call, &at, &program);
+    if (!made.result)
+        made.result = compile(&call, program, arch, at);
+    if (!made.result)
+        made.result = call.GetCUBINSize(program, &made.cubin_bytes);
+    if (!program || call.GetProgramLogSize(program, &log_bytes))
+        log_bytes = 0;
+    char *bytes = calloc(1, sizeof made + made.cubin_bytes + log_bytes + 1);
+    if (!bytes)
+        return kg_fail(ret_error, KG_ENOMEM, "no host memory for a cubin");
+    if (!made.result)
+        made.result = call.GetCUBIN(program, bytes + sizeof made);
+    if (log_bytes)
+        (void)call.GetProgramLog(program, bytes + sizeof made + made.cubin_bytes);
+    (void)snprintf(made.error, sizeof made.error, "%s", call.GetErrorString(made.result));
+    memcpy(bytes, &made, sizeof made);
+    *ret_answer = bytes;
+    *ret_size = sizeof made + made.cubin_bytes + log_bytes + 1;
+    return KG_OK;
+}
+
+/* ---- what it is -------------------------------------------------------------------------------------------------- */
+
+int nvrtc_find(const kg_host *host, struct nvrtc *ret_nvrtc, kg_error *ret_error)
+{
+    void *answer = NULL;
+    size_t size = 0;
+    int status = host->ask_apart(host, describe, "", 1, &answer, &size, ret_error);
+    if (status)
+        return status;
+    memcpy(ret_nvrtc, answer, sizeof *ret_nvrtc);
+    ret_nvrtc->host = host;
+    free(answer);
+    return KG_OK;
+}
+
+int nvrtc_arch(const struct nvrtc *nvrtc, const kg_device *device, char ret_arch[16], kg_error *ret_error)
 {
     const int wanted = 10 * device->cc_major + device->cc_minor;
-    int archs[128], count = 0;
     bool known = false;
-    if (!library->call.GetNumSupportedArchs(&count) && count <= (int)(sizeof archs / sizeof *archs) &&
-        !library->call.GetSupportedArchs(archs))
-        for (int i = 0; i < count && !known; i++)
-            known = archs[i] == wanted;
+    for (int i = 0; i < nvrtc->n_archs && !known; i++)
+        known = nvrtc->archs[i] == wanted;
     if (!known)
-        return kg_fail(ret_error, KG_EUNSUPPORTED, "%s does not compile for compute capability %d.%d", library->version,
+        return kg_fail(ret_error, KG_EUNSUPPORTED, "%s does not compile for compute capability %d.%d", nvrtc->version,
                        device->cc_major, device->cc_minor);
     (void)snprintf(ret_arch, 16, "sm_%d%s", wanted, device->cc_major >= 9 ? "a" : "");
     return KG_OK;
 }
 
-/* ---- its log --------------------------------------------------------------------------------------------------- */
+/* ---- its log ----------------------------------------------------------------------------------------------------- */
 
 /* "alibi.c(3): error: …", "ptxas …; error   : …", "error #20-D: …". The lines of source that it shows are indented. */
 static bool is_error(const char *line, size_t length)
@@ -120,113 +259,77 @@ static bool read_resources(const char *log, kg_compiled *compiled)
     return frames && used && used < end && sscanf(used, "Used %d registers", &compiled->registers) == 1;
 }
 
-/* ---- a program ------------------------------------------------------------------------------------------------- */
+/* ---- a program --------------------------------------------------------------------------------------------------- */
 
-static int fail(const struct nvrtc_library *library, const kg_host *host, const struct rtc_program *program, int result,
-                const char *log, kg_error *ret_error)
+static char *write_question(const struct rtc_program *program, const char *arch, size_t *ret_size)
+{
+    char *bytes = NULL;
+    FILE *out = open_memstream(&bytes, ret_size);
+    if (!out)
+        return NULL;
+    fprintf(out, "%s%c%s%c%s%c", arch, 0, program->name, 0, program->text, 0);
+    for (const kg_source *header = program->headers; header && header->name; header++)
+        fprintf(out, "%s%c%s%c", header->name, 0, header->text, 0);
+    fputc(0, out);
+    for (const char *const *option = program->options; option && *option; option++)
+        fprintf(out, "%s%c", *option, 0);
+    fputc(0, out);
+    return fclose(out) ? NULL : bytes;
+}
+
+static int fail(const struct nvrtc *nvrtc, const struct rtc_program *program, const struct made *made, const char *log,
+                kg_error *ret_error)
 {
     char errors[500];
-    const int status = result == OUT_OF_MEMORY               ? KG_ENOMEM
-                       : result == BUILTIN_OPERATION_FAILURE ? KG_EUNSUPPORTED
-                                                             : KG_EINVAL;
+    const int status = made->result == OUT_OF_MEMORY               ? KG_ENOMEM
+                       : made->result == BUILTIN_OPERATION_FAILURE ? KG_EUNSUPPORTED
+                                                                   : KG_EINVAL;
     if (*log)
-        host->log(host, "%s of %s:\n%s", library->version, program->name, log);
+        nvrtc->host->log(nvrtc->host, "%s of %s:\n%s", nvrtc->version, program->name, log);
     find_errors(log, errors, sizeof errors);
     if (*errors)
         return kg_fail(ret_error, status, "%s", errors);
-    return kg_fail(ret_error, status, "%s: %s: %s", program->name, library->version,
-                   library->call.GetErrorString(result));
+    return kg_fail(ret_error, status, "%s: %s: %s", program->name, nvrtc->version, made->error);
 }
 
-/* Text to free(); "" where there is none. */
-static char *read_log(const struct nvrtc *call, void *compiling)
+/* Out of an answer, whose bytes the cubin then is. */
+static int take(const struct nvrtc *nvrtc, const struct rtc_program *program, char *bytes, struct rtc_code *ret_code,
+                kg_error *ret_error)
 {
-    size_t size = 0;
-    if (!compiling || call->GetProgramLogSize(compiling, &size))
-        size = 0;
-    char *log = calloc(1, size + 1);
-    if (log && size)
-        (void)call->GetProgramLog(compiling, log);
-    return log;
-}
-
-static int create(const struct nvrtc *call, const struct rtc_program *program, void **ret_compiling)
-{
-    int count = 0;
-    while (program->headers && program->headers[count].name)
-        count++;
-    const char **lists = calloc(2 * (size_t)count + 1, sizeof *lists);
-    for (int i = 0; lists && i < count; i++) {
-        lists[i] = program->headers[i].text;
-        lists[count + i] = program->headers[i].name;
-    }
-    int result = lists ? call->CreateProgram(ret_compiling, program->text, program->name, count, lists, lists + count)
-                       : OUT_OF_MEMORY;
-    free(lists);
-    return result;
-}
-
-static int compile(const struct nvrtc *call, void *compiling, const struct rtc_program *program, const char *arch)
-{
-    char target[48];
-    int count = 0;
-    while (program->options && program->options[count])
-        count++;
-    const char **options = calloc((size_t)count + 3, sizeof *options);
-    if (!options)
-        return OUT_OF_MEMORY;
-    (void)snprintf(target, sizeof target, "--gpu-architecture=%s", arch);
-    options[0] = target;
-    options[1] = "--ptxas-options=-v"; /* the log tells resources */
-    for (int i = 0; i < count; i++)
-        options[2 + i] = program->options[i];
-    options[2 + count] = "--no-cache"; /* what comes out of NVRTC's own tells none; older versions lack this */
-    int result = call->CompileProgram(compiling, count + 3, options);
-    if (result == INVALID_OPTION)
-        result = call->CompileProgram(compiling, count + 2, options);
-    free(options);
-    return result;
-}
-
-static int take_cubin(const struct nvrtc *call, void *compiling, struct rtc_code *code)
-{
-    int result = call->GetCUBINSize(compiling, &code->cubin_bytes);
-    if (result)
-        return result;
-    code->cubin = malloc(code->cubin_bytes);
-    return code->cubin ? call->GetCUBIN(compiling, code->cubin) : OUT_OF_MEMORY;
-}
-
-int nvrtc_compile(const struct nvrtc_library *library, const kg_host *host, const struct rtc_program *program,
-                  const char *arch, struct rtc_code *ret_code, kg_error *ret_error)
-{
-    const struct nvrtc *call = &library->call;
-    struct rtc_code code = { .cubin = NULL };
-    void *compiling = NULL;
+    struct rtc_code code = { .cubin = bytes };
+    struct made made;
     uint64_t hash = 0;
-    int status = KG_OK, result = create(call, program, &compiling);
-    if (!result)
-        result = compile(call, compiling, program, arch);
-    if (!result)
-        result = take_cubin(call, compiling, &code);
-    char *log = read_log(call, compiling);
-    if (compiling)
-        (void)call->DestroyProgram(&compiling);
+    memcpy(&made, bytes, sizeof made);
+    const char *cubin = bytes + sizeof made, *log = cubin + made.cubin_bytes;
     (void)snprintf(code.compiled.name, sizeof code.compiled.name, "%s", program->kernel);
-    if (result || !log)
-        status = fail(library, host, program, log ? result : OUT_OF_MEMORY, log ? log : "", ret_error);
-    else if (!cubin_hash(code.cubin, code.cubin_bytes, program->kernel, &hash))
-        status = kg_fail(ret_error, KG_EINVAL, "%s: it has no extern \"C\" kernel %s", program->name, program->kernel);
-    else if (!read_resources(log, &code.compiled))
-        status = kg_fail(ret_error, KG_EINVAL, "%s: %s tells no resources of %s", program->name, library->version,
-                         program->kernel);
-    if (!status) {
-        (void)snprintf(code.compiled.code_hash, sizeof code.compiled.code_hash, "%016" PRIx64, hash);
-        memcpy(code.compiled.compiler, library->version, sizeof code.compiled.compiler);
-        *ret_code = code;
-    } else {
-        free(code.cubin);
-    }
-    free(log);
+    if (made.result)
+        return fail(nvrtc, program, &made, log, ret_error);
+    if (!cubin_hash(cubin, made.cubin_bytes, program->kernel, &hash))
+        return kg_fail(ret_error, KG_EINVAL, "%s: it has no extern \"C\" kernel %s", program->name, program->kernel);
+    if (!read_resources(log, &code.compiled))
+        return kg_fail(ret_error, KG_EINVAL, "%s: %s tells no resources of %s", program->name, nvrtc->version,
+                       program->kernel);
+    (void)snprintf(code.compiled.code_hash, sizeof code.compiled.code_hash, "%016" PRIx64, hash);
+    memcpy(code.compiled.compiler, nvrtc->version, sizeof code.compiled.compiler);
+    code.cubin_bytes = made.cubin_bytes;
+    memmove(bytes, cubin, made.cubin_bytes);
+    *ret_code = code;
+    return KG_OK;
+}
+
+int nvrtc_compile(const struct nvrtc *nvrtc, const struct rtc_program *program, const char *arch,
+                  struct rtc_code *ret_code, kg_error *ret_error)
+{
+    size_t asked_bytes = 0, size = 0;
+    void *answer = NULL;
+    char *asked = write_question(program, arch, &asked_bytes);
+    if (!asked)
+        return kg_fail(ret_error, KG_ENOMEM, "no host memory for a program's texts");
+    int status = nvrtc->host->ask_apart(nvrtc->host, make, asked, asked_bytes, &answer, &size, ret_error);
+    free(asked);
+    if (!status)
+        status = take(nvrtc, program, answer, ret_code, ret_error);
+    if (status)
+        free(answer);
     return status;
 }

@@ -75,23 +75,21 @@ static double now_ms(void)
     return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
 }
 
-static int compile(const kg_host *host, const kg_device *device, const struct rtc_program *program, bool anew,
+static int compile(const struct nvrtc *nvrtc, const kg_device *device, const struct rtc_program *program, bool anew,
                    struct rtc_code *ret_code, kg_error *ret_error)
 {
-    struct nvrtc_library library;
+    const kg_host *host = nvrtc->host;
     struct rtc_code code;
     char arch[16], key[512];
-    int status = nvrtc_open(host, &library, ret_error);
-    if (!status)
-        status = nvrtc_arch(&library, device, arch, ret_error);
+    int status = nvrtc_arch(nvrtc, device, arch, ret_error);
     if (status)
         return status;
-    make_key(program, arch, library.version, device, key, sizeof key);
+    make_key(program, arch, nvrtc->version, device, key, sizeof key);
     if (!anew && read_entry(host, key, program->kernel, ret_code))
         return KG_OK;
     const double start_ms = now_ms();
     host->part(host, "compile");
-    status = nvrtc_compile(&library, host, program, arch, &code, ret_error);
+    status = nvrtc_compile(nvrtc, program, arch, &code, ret_error);
     host->part(host, NULL);
     if (status)
         return status;
@@ -101,22 +99,34 @@ static int compile(const kg_host *host, const kg_device *device, const struct rt
     return KG_OK;
 }
 
-int rtc_open(const kg_host *host, kg_error *ret_error)
+int rtc_open(const kg_host *host, struct nvrtc **ret_nvrtc, kg_error *ret_error)
 {
-    struct nvrtc_library library;
-    return nvrtc_open(host, &library, ret_error);
+    struct nvrtc *nvrtc = malloc(sizeof *nvrtc);
+    if (!nvrtc)
+        return kg_fail(ret_error, KG_ENOMEM, "no host memory for NVRTC");
+    int status = nvrtc_find(host, nvrtc, ret_error);
+    if (status)
+        free(nvrtc);
+    else
+        *ret_nvrtc = nvrtc;
+    return status;
 }
 
-int rtc_compile(const kg_host *host, const kg_device *device, const struct rtc_program *program,
+void rtc_close(struct nvrtc *nvrtc)
+{
+    free(nvrtc);
+}
+
+int rtc_compile(const struct nvrtc *nvrtc, const kg_device *device, const struct rtc_program *program,
                 struct rtc_code *ret_code, kg_error *ret_error)
 {
-    return compile(host, device, program, false, ret_code, ret_error);
+    return compile(nvrtc, device, program, false, ret_code, ret_error);
 }
 
-int rtc_compile_anew(const kg_host *host, const kg_device *device, const struct rtc_program *program,
+int rtc_compile_anew(const struct nvrtc *nvrtc, const kg_device *device, const struct rtc_program *program,
                      struct rtc_code *ret_code, kg_error *ret_error)
 {
-    return compile(host, device, program, true, ret_code, ret_error);
+    return compile(nvrtc, device, program, true, ret_code, ret_error);
 }
 
 void rtc_code_done(struct rtc_code *code)

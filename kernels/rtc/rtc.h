@@ -20,17 +20,19 @@ struct rtc_code {
     kg_compiled compiled;
 };
 
-/* Opens NVRTC, for a backend's `open`: the loader's work is then none of a prepare's. KG_EUNSUPPORTED: there is none.
- */
-int rtc_open(const kg_host *host, kg_error *ret_error);
+struct nvrtc; /* as it was found: a backend's library */
+
+/* For a backend's `open`: finding it is then none of a prepare's work. KG_EUNSUPPORTED: there is none. */
+int rtc_open(const kg_host *host, struct nvrtc **ret_nvrtc, kg_error *ret_error);
+void rtc_close(struct nvrtc *nvrtc);
 
 /* For the device's compute capability, out of the host's cache where the same texts, names and options were compiled
- * for it by the same NVRTC under the same driver. KG_EUNSUPPORTED: there is no NVRTC, or it does not know the device.
- * KG_EINVAL: NVRTC's errors, with file and line the first one first; its whole log is in the host's. */
-int rtc_compile(const kg_host *host, const kg_device *device, const struct rtc_program *program,
+ * for it by the same NVRTC under the same driver. KG_EUNSUPPORTED: this NVRTC does not know the device. KG_EINVAL:
+ * NVRTC's errors, with file and line the first one first; its whole log is in the host's. */
+int rtc_compile(const struct nvrtc *nvrtc, const kg_device *device, const struct rtc_program *program,
                 struct rtc_code *ret_code, kg_error *ret_error);
 /* The same, whatever the cache holds. */
-int rtc_compile_anew(const kg_host *host, const kg_device *device, const struct rtc_program *program,
+int rtc_compile_anew(const struct nvrtc *nvrtc, const kg_device *device, const struct rtc_program *program,
                      struct rtc_code *ret_code, kg_error *ret_error);
 void rtc_code_done(struct rtc_code *code);
 
@@ -41,7 +43,7 @@ struct rtc_kernel {
 };
 
 /* Compiled, and loaded on the device. KG_EDEVICE: it does not load, nor does what is compiled anew. */
-int rtc_load(const kg_host *host, const kg_device *device, const struct rtc_program *program,
+int rtc_load(const struct nvrtc *nvrtc, const kg_device *device, const struct rtc_program *program,
              struct rtc_kernel *ret_kernel, kg_error *ret_error);
 /* Another kernel of a loaded program, for cudaLaunchKernel. */
 int rtc_other_kernel(const struct rtc_kernel *kernel, const char *name, const void **ret_function, kg_error *ret_error);

@@ -3,6 +3,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include "rtc/nvrtc.h"
+
 /* Attributes are asked for since the code may be loaded only when it is needed. */
 static int load(const struct rtc_code *code, struct rtc_kernel *ret_kernel, kg_error *ret_error)
 {
@@ -27,7 +29,7 @@ static int load(const struct rtc_code *code, struct rtc_kernel *ret_kernel, kg_e
     return KG_OK;
 }
 
-int rtc_load(const kg_host *host, const kg_device *device, const struct rtc_program *program,
+int rtc_load(const struct nvrtc *nvrtc, const kg_device *device, const struct rtc_program *program,
              struct rtc_kernel *ret_kernel, kg_error *ret_error)
 {
     struct rtc_code code;
@@ -35,14 +37,14 @@ int rtc_load(const kg_host *host, const kg_device *device, const struct rtc_prog
     cudaError_t set = cudaSetDevice(device->index);
     if (set != cudaSuccess)
         return kg_fail(ret_error, KG_EDEVICE, "cudaSetDevice: %s", cudaGetErrorString(set));
-    int status = rtc_compile(host, device, program, &code, ret_error);
+    int status = rtc_compile(nvrtc, device, program, &code, ret_error);
     if (status)
         return status;
     status = load(&code, ret_kernel, &why);
     if (status && code.compiled.cache_hit) {
-        host->log(host, "%s, so it is compiled anew: it was in the cache", why.text);
+        nvrtc->host->log(nvrtc->host, "%s, so it is compiled anew: it was in the cache", why.text);
         rtc_code_done(&code);
-        status = rtc_compile_anew(host, device, program, &code, &why);
+        status = rtc_compile_anew(nvrtc, device, program, &code, &why);
         if (!status)
             status = load(&code, ret_kernel, &why);
     }

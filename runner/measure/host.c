@@ -30,47 +30,23 @@ static bool library_path(const struct kg_host_state *state, const char *soname, 
     return false;
 }
 
-static int no_library(bool at_path, const char *soname, kg_error *ret_error)
-{
-    if (at_path)
-        return kg_fail(ret_error, KG_EUNSUPPORTED, "%s", dlerror());
-    return kg_fail(ret_error, KG_EUNSUPPORTED, "library not found: %s (see --library-path)", soname);
-}
-
 static int library_open(const kg_host *host, const char *soname, void **ret_library, kg_error *ret_error)
 {
     char path[PATH_SIZE];
     const bool at_path = library_path(state_of(host), soname, path, sizeof path);
     void *library = dlopen(at_path ? path : soname, RTLD_NOW | RTLD_GLOBAL);
+    if (!library && at_path)
+        return kg_fail(ret_error, KG_EUNSUPPORTED, "%s", dlerror());
     if (!library)
-        return no_library(at_path, soname, ret_error);
+        return kg_fail(ret_error, KG_EUNSUPPORTED, "library not found: %s (see --library-path)", soname);
     *ret_library = library;
     return KG_OK;
 }
 
-/* Each name is opened once: a process has few namespaces. */
-static int library_open_apart(const kg_host *host, const char *soname, void **ret_library, kg_error *ret_error)
+static int ask_apart(const kg_host *host, kg_apart_fn *function, const void *asked, size_t size, void **ret_answer,
+                     size_t *ret_size, kg_error *ret_error)
 {
-    static struct {
-        char name[PATH_SIZE];
-        void *library;
-    } apart[4];
-    char path[PATH_SIZE];
-    const bool at_path = library_path(state_of(host), soname, path, sizeof path);
-    const char *name = at_path ? path : soname;
-    size_t i = 0;
-    while (i < sizeof apart / sizeof *apart && apart[i].library && strcmp(apart[i].name, name))
-        i++;
-    if (i == sizeof apart / sizeof *apart || strlen(name) >= PATH_SIZE)
-        return kg_fail(ret_error, KG_EUNSUPPORTED, "too many libraries apart, or too long a name: %s", soname);
-    if (!apart[i].library) {
-        apart[i].library = dlmopen(LM_ID_NEWLM, name, RTLD_NOW | RTLD_LOCAL);
-        if (!apart[i].library)
-            return no_library(at_path, soname, ret_error);
-        snprintf(apart[i].name, PATH_SIZE, "%s", name);
-    }
-    *ret_library = apart[i].library;
-    return KG_OK;
+    return kg_apart_ask(&state_of(host)->apart, function, asked, size, ret_answer, ret_size, ret_error);
 }
 
 static int library_symbol(void *library, const char *name, void **ret_symbol, kg_error *ret_error)
@@ -225,7 +201,9 @@ void kg_host_init(struct kg_host_state *state)
                                                .cache_read_bytes = cache_read_bytes,
                                                .cache_write_bytes = cache_write_bytes,
                                                .part = tell_part,
-                                               .library_open_apart = library_open_apart } };
+                                               .library_open_of_abi_7 = library_open,
+                                               .ask_apart = ask_apart },
+                                     .apart = { .socket = -1 } };
 }
 
 void kg_host_done(struct kg_host_state *state)
@@ -236,6 +214,7 @@ void kg_host_done(struct kg_host_state *state)
         if (backend->close)
             backend->close(kg_backend_own(backend), state->open[state->n_open].library);
     }
+    kg_apart_end(&state->apart);
 }
 
 int kg_host_open_backend(struct kg_host_state *state, const kg_backend *backend, const kg_device *device,

@@ -4,6 +4,7 @@
 #define KG_HOST_H
 
 #include "kgate.h"
+#include "measure/apart.h"
 
 #define KG_MAX_BACKENDS 256 /* open ones, of two builds */
 #define KG_MAX_KNOBS 16
@@ -20,6 +21,7 @@ struct kg_host_state {
         void *library;
     } open[KG_MAX_BACKENDS];
     size_t n_open;
+    struct kg_apart apart;                          /* none until kg_apart_start */
     void (*part)(void *argument, const char *what); /* who hears of parts; NULL: nobody */
     void *argument;
 };

@@ -41,10 +41,6 @@ int kg_worker_open(struct kg_worker *w, struct kg_wire_job *wire, kg_error *ret_
                              &w->module, ret_error);
     if (!status)
         status = kg_wire_resolve_job(wire, w->module.root, ret_error);
-    if (!status)
-        status = kg_device_open(job->kind, job->device, &w->context, ret_error);
-    if (!status && w->twin)
-        kg_twin_share(w->twin, w->context);
     kg_host_init(&w->host);
     const bool own = against && job->n_baseline_library_paths;
     w->host.library_paths = own ? job->baseline_library_paths : job->library_paths;
@@ -52,6 +48,12 @@ int kg_worker_open(struct kg_worker *w, struct kg_wire_job *wire, kg_error *ret_
     w->host.knobs = job->knobs;
     w->host.n_knobs = job->n_knobs;
     w->host.cache = job->cache;
+    if (!status)
+        status = kg_apart_start(&w->host.host, &w->host.apart, ret_error);
+    if (!status)
+        status = kg_device_open(job->kind, job->device, &w->context, ret_error);
+    if (!status && w->twin)
+        kg_twin_share(w->twin, w->context);
     return status;
 }
 

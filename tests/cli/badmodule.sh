@@ -40,8 +40,8 @@ refused 'has no symbol kg_module' run --module "$(ldd "$kgate" | awk '/libcjson/
 refused 'no module at ./missing.so' doctor --module ./missing.so
 bad root 'has no symbol kg_module'
 bad symbol 'undefined symbol: kgate_has_no_such_function'
-bad abi 'module of ABI 8, this kgate has 7: take a newer kgate'
-bad old 'module of ABI 4, this kgate has 7: rebuild the module'
+bad abi 'module of ABI 9, this kgate has 8: take a newer kgate'
+bad old 'module of ABI 4, this kgate has 8: rebuild the module'
 bad size 'module built against another kgate.h: rebuild the module'
 bad row_size 'suite copies: rows of 24 bytes, but a problem of op copy has 16'
 bad row_twice 'suite copies, row one: stands twice'

@@ -117,7 +117,7 @@ for ((i = 0; i < 1200; i++)); do
     sleep 0.05
 done
 sleep 0.2
-expect 'a hanging worker is there' "$(workers | wc -l)" 1
+expect 'a hanging worker is there, and the process that it asks apart' "$(workers | wc -l)" 2
 kill -KILL "$run"
 wait "$run" 2>/dev/null || true
 for ((i = 0; i < 100; i++)); do

@@ -105,7 +105,7 @@ setsid "$kgate" run --module "$modules/rude.so" release_of/plain/s0/hangs --case
 run=$!
 for ((i = 0; i < 600 && $(workers | wc -l) == 0; i++)); do sleep 0.1; done
 expect 'maps: the parent has not loaded it' "$(grep -c rude.so "/proc/$run/maps")" 0
-expect 'maps: a worker has' "$(grep -q rude.so "/proc/$(workers)/maps" && echo yes)" yes
+expect 'maps: a worker has' "$(grep -q rude.so "/proc/$(workers | head -n 1)/maps" && echo yes)" yes
 kill -KILL "$run"
 { wait "$run" || true; } 2>/dev/null
 for ((i = 0; i < 100 && $(workers | wc -l) > 0; i++)); do sleep 0.1; done

@@ -27,6 +27,7 @@ static const char *const options[] = { "-DFACTOR=3", NULL };
 static const struct rtc_program program = { "reversed.cu", text, "reversed", NULL, options };
 
 static struct kg_host_state host;
+static struct nvrtc *nvrtc;
 static kg_context *cuda;
 static float *on_device;
 static char last_key[512];
@@ -76,7 +77,7 @@ static kg_compiled loads(const char *what, bool hit)
     struct rtc_kernel kernel = { .function = NULL };
     struct kg_launch_info info = { .kernels = 0 };
     kg_error error = { 0 };
-    const bool loaded = !rtc_load(&host.host, &cuda->device, &program, &kernel, &error);
+    const bool loaded = !rtc_load(nvrtc, &cuda->device, &program, &kernel, &error);
     check(loaded && kernel.compiled.cache_hit == hit && computes(&kernel, &error) &&
               !cuda->ops->inspect(cuda, launch, &kernel, &info, &error) && info.n_launched == 1 &&
               !strcmp(info.launched[0].name, kernel.compiled.name),
@@ -93,7 +94,7 @@ static kg_compiled loads(const char *what, bool hit)
 static void spoil(void)
 {
     struct rtc_code code;
-    if (rtc_compile(&host.host, &cuda->device, &program, &code, NULL))
+    if (rtc_compile(nvrtc, &cuda->device, &program, &code, NULL))
         return;
     char *bytes = calloc(1, sizeof code.compiled + code.cubin_bytes);
     memcpy(bytes, &code.compiled, sizeof code.compiled);
@@ -120,9 +121,13 @@ int main(int argc, char *argv[])
     host.cache = mkdtemp(folder);
     write_bytes = host.host.cache_write_bytes;
     host.host.cache_write_bytes = write_heard;
-    int status = kg_device_open(KG_CUDA, 0, &cuda, &error);
+    int status = kg_apart_start(&host.host, &host.apart, &error);
     if (!status)
-        status = rtc_compile(&host.host, &cuda->device, &program, &code, &error);
+        status = kg_device_open(KG_CUDA, 0, &cuda, &error);
+    if (!status)
+        status = rtc_open(&host.host, &nvrtc, &error);
+    if (!status)
+        status = rtc_compile(nvrtc, &cuda->device, &program, &code, &error);
     if (status) {
         printf("%s: %s\n", status == KG_EUNSUPPORTED ? "skipped" : "FAIL", error.text);
         (void)nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
@@ -139,6 +144,7 @@ int main(int argc, char *argv[])
     (void)loads("what does not load is compiled anew", false);
     (void)loads("and kept", true);
     cuda->ops->close(cuda);
+    rtc_close(nvrtc);
     (void)nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     if (failures)
         printf("%d failures\n", failures);

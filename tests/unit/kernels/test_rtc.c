@@ -75,6 +75,13 @@ static int write_heard(const kg_host *its, const char *key, const void *bytes, s
     return plain.cache_write_bytes(its, key, bytes, size);
 }
 
+/* In this process, where the host's services may be others. */
+static int ask_here(const kg_host *its, kg_apart_fn *function, const void *question, size_t size, void **ret_answer,
+                    size_t *ret_size, kg_error *ret_error)
+{
+    return function(its, question, size, ret_answer, ret_size, ret_error);
+}
+
 static int host_new(void **state)
 {
     (void)state;
@@ -84,6 +91,7 @@ static int host_new(void **state)
     host.cache = folder;
     host.library_paths = &library_path;
     host.n_library_paths = 1;
+    assert_int_equal(kg_apart_start(&host.host, &host.apart, NULL), KG_OK);
     host.host.log = log_kept;
     host.host.cache_write_bytes = write_heard;
     logged[0] = asked[0] = last_key[0] = '\0';
@@ -93,15 +101,27 @@ static int host_new(void **state)
 static int host_free(void **state)
 {
     (void)state;
+    kg_apart_end(&host.apart);
     scratch_free(folder);
     return 0;
+}
+
+static int compile(const kg_device *device, const struct rtc_program *program, bool anew, struct rtc_code *ret_code,
+                   kg_error *ret_error)
+{
+    struct nvrtc *nvrtc = NULL;
+    int status = rtc_open(&host.host, &nvrtc, ret_error);
+    if (!status)
+        status = (anew ? rtc_compile_anew : rtc_compile)(nvrtc, device, program, ret_code, ret_error);
+    rtc_close(nvrtc);
+    return status;
 }
 
 static struct rtc_code compiled_on(const kg_device *device, const struct rtc_program *program, bool hit)
 {
     struct rtc_code code = { .cubin = NULL };
     kg_error error = { 0 };
-    if (rtc_compile(&host.host, device, program, &code, &error))
+    if (compile(device, program, false, &code, &error))
         fail_msg("%s", error.text);
     assert_int_equal(code.compiled.cache_hit, hit);
     assert_true((code.compiled.compile_ms > 0) == !hit);
@@ -242,6 +262,7 @@ static void a_second_time_nothing_is_compiled(void **state)
 {
     (void)state;
     struct rtc_code first = compiled_on(&h200, &scaled, false);
+    host.host.ask_apart = ask_here;
     host.host.library_symbol = symbol_without_work;
     struct rtc_code second = compiled_on(&h200, &scaled, true);
     assert_int_equal(second.cubin_bytes, first.cubin_bytes);
@@ -253,7 +274,7 @@ static void a_second_time_nothing_is_compiled(void **state)
     rtc_code_done(&second);
     host.host.library_symbol = plain.library_symbol;
     struct rtc_code anew;
-    assert_int_equal(rtc_compile_anew(&host.host, &h200, &scaled, &anew, NULL), KG_OK);
+    assert_int_equal(compile(&h200, &scaled, true, &anew, NULL), KG_OK);
     assert_false(anew.compiled.cache_hit);
     rtc_code_done(&anew);
 }
@@ -308,6 +329,7 @@ static void whatever_decides_is_in_the_key(void **state)
     device.driver_version++;
     code = compiled_on(&device, &program, false);
     rtc_code_done(&code);
+    host.host.ask_apart = ask_here;
     host.host.library_symbol = symbol_of_another_version;
     code = compiled_on(&device, &program, false);
     assert_string_equal(code.compiled.compiler, "NVRTC 99.1");
@@ -357,7 +379,7 @@ static void sixteen_at_once(void **state)
         struct rtc_code code;
         uint64_t hash = 0;
         char digits[17];
-        int wrong = rtc_compile(&host.host, &h200, &scaled, &code, NULL) ||
+        int wrong = kg_apart_start(&host.host, &host.apart, NULL) || compile(&h200, &scaled, false, &code, NULL) ||
                     !cubin_hash(code.cubin, code.cubin_bytes, "scaled", &hash);
         snprintf(digits, sizeof digits, "%016llx", (unsigned long long)hash);
         _exit(wrong || strcmp(digits, code.compiled.code_hash));
@@ -389,7 +411,7 @@ static void without_a_cache_all_is_compiled(void **state)
 static void refused_on(const kg_device *device, const struct rtc_program *program, int status, const char *wanted)
 {
     struct rtc_code code = { .cubin = &code };
-    assert_int_equal(rtc_compile(&host.host, device, program, &code, &refusal), status);
+    assert_int_equal(compile(device, program, false, &code, &refusal), status);
     assert_int_equal(refusal.code, status);
     if (strncmp(refusal.text, wanted, strlen(wanted)))
         fail_msg("'%s' does not begin with '%s'", refusal.text, wanted);
@@ -482,6 +504,7 @@ static int symbol_with_a_short_log(void *library, const char *name, void **ret_s
 static void resources_must_be_told(void **state)
 {
     (void)state;
+    host.host.ask_apart = ask_here;
     host.host.library_symbol = symbol_with_a_short_log;
     refused_on(&h200, &scaled, KG_EINVAL, "flex.cu: NVRTC 1");
     assert_non_null(strstr(refusal.text, " tells no resources of scaled"));
@@ -503,18 +526,18 @@ static int only_the_older(const kg_host *its, const char *soname, void **ret_lib
     void *library = NULL;
     if (no_library(its, soname, &library, ret_error) && !strcmp(soname, "libnvrtc.so.13"))
         return KG_EUNSUPPORTED;
-    return plain.library_open_apart(its, "libm.so.6", ret_library,
-                                    ret_error); /* stands for 12, and has no such functions */
+    return plain.library_open(its, "libm.so.6", ret_library, ret_error); /* stands for 12, and has no such functions */
 }
 
 static void missing_is_not_supported(void **state)
 {
     (void)state;
-    host.host.library_open_apart = no_library;
+    host.host.ask_apart = ask_here;
+    host.host.library_open = no_library;
     refused_on(&h200, &scaled, KG_EUNSUPPORTED,
                "NVRTC is not available: library not found: libnvrtc.so.13 (see --library-path)");
     assert_string_equal(asked, "libnvrtc.so.13 libnvrtc.so.12 ");
-    host.host.library_open_apart = only_the_older;
+    host.host.library_open = only_the_older;
     refused_on(&h200, &scaled, KG_EUNSUPPORTED, "NVRTC is not usable: the library has no nvrtc");
     assert_string_equal(logged, "");
 }
@@ -540,13 +563,13 @@ int main(int argc, char **argv)
         TEST(resources_must_be_told),
         TEST(missing_is_not_supported),
     };
-    void *library = NULL;
+    struct nvrtc *nvrtc = NULL;
     library_path = argc > 1 ? argv[1] : "";
-    kg_host_init(&host);
-    host.library_paths = &library_path;
-    host.n_library_paths = 1;
-    if (host.host.library_open_apart(&host.host, "libnvrtc.so.13", &library, NULL) &&
-        host.host.library_open_apart(&host.host, "libnvrtc.so.12", &library, NULL)) {
+    (void)host_new(NULL);
+    const bool here = !rtc_open(&host.host, &nvrtc, NULL);
+    rtc_close(nvrtc);
+    (void)host_free(NULL);
+    if (!here) {
         puts("there is no libnvrtc");
         return 77;
     }

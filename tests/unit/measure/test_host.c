@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <link.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -342,32 +343,124 @@ static const char *file_of(void *library)
     return map->l_name;
 }
 
-/* What another library of the process opened under the name decides for library_open alone. */
-static void apart(void **state)
+/* ---- questions apart --------------------------------------------------------------------------------------- */
+
+static int n_asked;
+
+/* Which of several times it is asked, and what. */
+static int echo(const kg_host *its, const void *asked, size_t size, void **ret_answer, size_t *ret_size,
+                kg_error *ret_error)
+{
+    char *answer = malloc(size);
+    (void)its, (void)ret_error;
+    memcpy(answer, asked, size);
+    answer[0] = (char)('0' + ++n_asked);
+    *ret_answer = answer;
+    *ret_size = size;
+    return KG_OK;
+}
+
+static int refuse(const kg_host *its, const void *asked, size_t size, void **ret_answer, size_t *ret_size,
+                  kg_error *ret_error)
+{
+    (void)its, (void)size, (void)ret_answer, (void)ret_size;
+    return kg_fail(ret_error, KG_EINVAL, "refused: %s", (const char *)asked);
+}
+
+static int end(const kg_host *its, const void *asked, size_t size, void **ret_answer, size_t *ret_size,
+               kg_error *ret_error)
+{
+    (void)its, (void)size, (void)ret_answer, (void)ret_size, (void)ret_error;
+    if (!strcmp(asked, "crash"))
+        raise(SIGKILL);
+    exit(0);
+}
+
+static int open_there(const kg_host *its, const void *asked, size_t size, void **ret_answer, size_t *ret_size,
+                      kg_error *ret_error)
+{
+    void *library = NULL;
+    (void)size;
+    int status = its->library_open(its, asked, &library, ret_error);
+    if (status)
+        return status;
+    *ret_answer = strdup(file_of(library));
+    *ret_size = strlen(*ret_answer) + 1;
+    return KG_OK;
+}
+
+static char *answer_of(kg_apart_fn *function, const char *asked, size_t size)
+{
+    void *answer = NULL;
+    size_t answered = 0;
+    kg_error error = { 0 };
+    if (host.host.ask_apart(&host.host, function, asked, size, &answer, &answered, &error))
+        fail_msg("%s", error.text);
+    return answer;
+}
+
+static void no_answer(kg_apart_fn *function, const char *asked, int status, const char *why)
+{
+    void *answer = &answer;
+    size_t size = 7;
+    kg_error error = { 0 };
+    assert_int_equal(host.host.ask_apart(&host.host, function, asked, strlen(asked) + 1, &answer, &size, &error),
+                     status);
+    assert_string_equal(error.text, why);
+    assert_ptr_equal(answer, &answer);
+    assert_int_equal(size, 7);
+}
+
+static void apart_answers(void **state)
+{
+    enum { LARGE = 3000000 };
+    char *large = calloc(1, LARGE);
+    (void)state;
+    no_answer(echo, "?", KG_EUNSUPPORTED, "this process has none to ask apart");
+    assert_int_equal(kg_apart_start(&host.host, &host.apart, NULL), KG_OK);
+    for (int i = 0; i < 2; i++) { /* nothing is kept from the first */
+        char *answer = answer_of(echo, "?bc", 4);
+        assert_string_equal(answer, "1bc");
+        free(answer);
+    }
+    assert_int_equal(n_asked, 0);
+    no_answer(refuse, "what", KG_EINVAL, "refused: what");
+    no_answer(end, "crash", KG_EDEVICE, "the process asked apart ended by signal 9");
+    no_answer(end, "exit", KG_EDEVICE, "the process asked apart ended without an answer");
+    large[LARGE - 1] = 'x';
+    char *answer = answer_of(echo, large, LARGE);
+    large[0] = '1';
+    assert_memory_equal(answer, large, LARGE);
+    free(answer);
+    free(large);
+    const int pid = host.apart.pid;
+    kg_apart_end(&host.apart);
+    assert_int_equal(kill(pid, 0), -1);
+    no_answer(echo, "?", KG_EUNSUPPORTED, "this process has none to ask apart");
+}
+
+/* What another library of this process opened under the name decides for library_open here alone. */
+static void apart_opens_its_own(void **state)
 {
     static const char soname[] = "libanl.so.1";
     char other[SCRATCH_SIZE + 32];
-    void *library = NULL, *again = NULL;
+    void *library = NULL;
     kg_error error = { 0 };
-    const char *paths[] = { folder };
     (void)state;
-    void *found = dlmopen(LM_ID_NEWLM, soname, RTLD_NOW);
-    assert_non_null(found);
+    assert_int_equal(kg_apart_start(&host.host, &host.apart, NULL), KG_OK);
+    char *there = answer_of(open_there, soname, sizeof soname);
+    assert_null(dlopen(soname, RTLD_NOW | RTLD_NOLOAD));
     snprintf(other, sizeof other, "%s/%s", folder, soname);
-    assert_int_equal(kg_file_copy(file_of(found), other, &error), KG_OK);
+    assert_int_equal(kg_file_copy(there, other, &error), KG_OK);
     assert_non_null(dlopen(other, RTLD_NOW | RTLD_GLOBAL));
     assert_int_equal(host.host.library_open(&host.host, soname, &library, &error), KG_OK);
     assert_string_equal(file_of(library), other);
-    assert_int_equal(host.host.library_open_apart(&host.host, soname, &library, &error), KG_OK);
-    assert_string_equal(file_of(library), file_of(found));
-    assert_int_equal(host.host.library_open_apart(&host.host, soname, &again, &error), KG_OK);
-    assert_ptr_equal(again, library);
-    host.library_paths = paths;
-    host.n_library_paths = 1;
-    assert_int_equal(host.host.library_open_apart(&host.host, soname, &library, &error), KG_OK);
-    assert_string_equal(file_of(library), other);
-    assert_int_equal(host.host.library_open_apart(&host.host, "libnosuch.so.7", &library, &error), KG_EUNSUPPORTED);
-    assert_string_equal(error.text, "library not found: libnosuch.so.7 (see --library-path)");
+    char *again = answer_of(open_there, soname, sizeof soname);
+    assert_string_equal(again, there);
+    free(there);
+    free(again);
+    no_answer(open_there, "libnosuch.so.7", KG_EUNSUPPORTED, "library not found: libnosuch.so.7 (see --library-path)");
+    kg_apart_end(&host.apart);
 }
 
 /* ---- backends ---------------------------------------------------------------------------------------------- */
@@ -502,7 +595,8 @@ int main(void)
         TEST(without_a_folder_nothing_is_kept),
         TEST(failed_writes_leave_nothing),
         TEST(libraries),
-        TEST(apart),
+        TEST(apart_answers),
+        TEST(apart_opens_its_own),
         TEST(backends_open_once_and_close_in_turn),
         TEST(too_many_backends),
         TEST(knobs),

@@ -200,8 +200,8 @@ static void other_numbers_and_larger_structs(void **state)
     static const char larger[] = "module built against another kgate.h: rebuild the module";
     const struct kg_module now = { KG_MODULE_SIZES };
     (void)state;
-    refused((struct kg_module){ .abi = 4 }, "module of ABI 4, this kgate has 7: rebuild the module");
-    refused((struct kg_module){ .abi = 99 }, "module of ABI 99, this kgate has 7: take a newer kgate");
+    refused((struct kg_module){ .abi = 4 }, "module of ABI 4, this kgate has 8: rebuild the module");
+    refused((struct kg_module){ .abi = 99 }, "module of ABI 99, this kgate has 8: take a newer kgate");
     for (size_t i = 0; i < 7; i++) {
         struct kg_module one = now;
         (&one.module_size)[i]++;
