@@ -154,12 +154,27 @@ template <typename TILE> __device__ __forceinline__ flex_place flex_place_of(con
     return at;
 }
 
-/* Ends when Q is here, which all groups read, and the keys of their first steps. */
+/* The first step's keys: K with what is under way already, V after it. Two groups of copies, empty or not. */
+template <typename TILE>
+__device__ __forceinline__ void flex_copy_first(uint32_t stage, const flex_args &args, const flex_place &at, int first)
+{
+    using GROUP = flex_group<TILE>;
+    const flash_args &of = args.flash;
+    const unsigned thread = threadIdx.x % GROUP::THREADS;
+    if (first >= 0)
+        copy_rows<GROUP, GROUP::KEYS, FLEX_CUT>(stage, of.k, at.k_offset, first, of.Skv, thread);
+    copies_commit();
+    if (first >= 0)
+        copy_rows<GROUP, GROUP::KEYS, FLEX_CUT>(stage + GROUP::HALF_BYTES, of.v, at.k_offset, first, of.Skv, thread);
+    copies_commit();
+}
+
+/* Ends when Q is here, which all groups read, and K of their first steps. */
 template <typename TILE>
 __device__ __forceinline__ void flex_await_q(uint32_t (&kept)[TILE::KEEP_Q ? TILE::D / 16 : 1][TILE::STRIPS][4],
                                              uint32_t q_address)
 {
-    copies_wait();
+    copies_wait_but_last();
     __syncthreads();
     if (TILE::KEEP_Q) {
 #pragma unroll
@@ -168,7 +183,8 @@ __device__ __forceinline__ void flex_await_q(uint32_t (&kept)[TILE::KEEP_Q ? TIL
     }
 }
 
-/* Ends when the step's keys are here, and those of the next one, from `next` on, are on their way. */
+/* Ends when the step's keys are here, but for V of the first, and those of the next one, from `next` on, are on their
+ * way: a group of copies, empty or not. */
 template <typename TILE>
 __device__ __forceinline__ void flex_begin_step(uint32_t stages, const flex_args &args, const flex_place &at, int step,
                                                 int next)
@@ -181,6 +197,8 @@ __device__ __forceinline__ void flex_begin_step(uint32_t stages, const flex_args
     if (next >= 0)
         copy_keys<GROUP, FLEX_CUT>(stages + ((step + 1) & 1) * GROUP::STAGE_BYTES, args.flash, at.k_offset, next,
                                    threadIdx.x % GROUP::THREADS);
+    else
+        copies_commit();
 }
 
 template <typename T, typename TILE> __device__ __forceinline__ void flex_attend(const flex_args &args)
@@ -196,8 +214,7 @@ template <typename T, typename TILE> __device__ __forceinline__ void flex_attend
     await_launch_before();
     copy_rows<TILE, TILE::ROWS, FLEX_CUT>(q_shared, args.flash.q, at.q_offset, at.block_row, args.flash.S);
     flex_advance<TILE>(walk, args.block_size);
-    if (walk.first >= 0)
-        copy_keys<GROUP, FLEX_CUT>(stages, args.flash, at.k_offset, walk.first, threadIdx.x % GROUP::THREADS);
+    flex_copy_first<TILE>(stages, args, at, walk.first);
 
     const uint32_t q_address = q_shared + place<TILE>(at.warp * TILE::STRIPS * 16 + lane % 16, lane / 16);
     const uint32_t k_lane = place<TILE>(lane % 8 + lane / 16 * 8, lane / 8 % 2);
@@ -219,6 +236,10 @@ template <typename T, typename TILE> __device__ __forceinline__ void flex_attend
         if (partial)
             flex_hide<TILE>(s, args, at.b, at.h, row, column);
         raise_max<TILE>(rows, s, scale_log2);
+        if (step == 0) {
+            copies_wait_but_last();
+            flex_group_sync<TILE>(at.group);
+        }
         output_pv<T, TILE>(rows, s, stage + forget_origin(v_lane), scale_log2);
     }
     if (TILE::GROUPS > 1)

@@ -65,6 +65,11 @@ __device__ __forceinline__ void copies_wait()
     asm volatile("cp.async.wait_all;" ::: "memory");
 }
 
+__device__ __forceinline__ void copies_wait_but_last()
+{
+    asm volatile("cp.async.wait_group 1;" ::: "memory");
+}
+
 /* Lets the launch that follows begin, where it asked to: its blocks take what room there is. */
 __device__ __forceinline__ void begin_next_launch()
 {
