@@ -120,7 +120,8 @@ const kg_suite flex_attention_static = {
                  .dtype = type),                                                                                       \
         FLEX_ROW("window_65", (.sliding = true), (.window = 65), HEADS, .S = 200, .D = d, .dtype = type),              \
         FLEX_ROW("documents_350", (.document = true), (.doc_span = 2), HEADS, .S = 700, .D = d, .dtype = KG_F16),      \
-        FLEX_ROW("slopes_6", (.alibi = true), (.window = 20), .B = 1, .H = 6, .S = 900, .D = d, .dtype = KG_F16),      \
+        FLEX_ROW("slopes_6", (.alibi = true), (.window = 20), .B = 1, .H = 6, .S = 100, .Skv = 900, .D = d,            \
+                 .dtype = KG_F16),                                                                                     \
         FLEX_ROW("scale_" #steep, (.document = true), (.doc_span = 30), HEADS, .S = 77, .D = d, .dtype = type,         \
                  .causal = true, .scale = steep),                                                                      \
         FLEX_ROW("relative_k40000", (.relative = true), (.reach = 300), .B = 1, .H = 2, .S = 3, .Skv = 40000, .D = d,  \
@@ -128,7 +129,6 @@ const kg_suite flex_attention_static = {
         FLEX_ROW("window_200", (.sliding = true), (.window = 200), HEADS, .S = 400, .D = d, .dtype = type),            \
         FLEX_ROW("cap_1e6", (.cap = true), (.softcap = 1e6), HEADS, .S = 77, .D = d, .dtype = type)
 
-/* Where two things meet. */
 #define CAP(x) .cap = true, .softcap = x
 #define ALIBI .alibi = true
 #define RELATIVE(x) .relative = true, .reach = x
@@ -139,96 +139,101 @@ const kg_suite flex_attention_static = {
 #define BLOCK(x) .block_size = x
 #define UNEVEN .uneven = true
 /* clang-format off */
-#define MEET(n, b, h, keys, s, skv, d, type, mask, factor, ...)                                                        \
-    { { MEET_SIZES("meet_" #n, b, h, keys, s, skv, d, mask, factor), .dtype = (enum kg_dtype)dtype_##type },           \
-      __VA_ARGS__ }
-#define THREE(n, b, h, keys, s, skv, d, type, mask, factor, ...)                                                       \
+/* Where three things meet; edges lie elsewhere in each row. */
+#define THREE(n, b, h, keys, s, skv, d, type, mask, factor, has_cap, has_alibi, has_relative, has_decay, has_prefix,   \
+              has_sliding, has_document, is_uneven, block)                                                             \
     { { MEET_SIZES("three_" #n, b, h, keys, s, skv, d, mask, factor), .dtype = (enum kg_dtype)dtype_##type },          \
-      __VA_ARGS__ }
-#define MEETINGS(d0, d1)                                                                                               \
-    MEET(1, 1, 1, 1, 1, 77, d1, f16, bottom, 0, RELATIVE(1), DECAY, PREFIX(33), BLOCK(64)),                            \
-        MEET(2, 1, 1, 1, 77, 77, d1, bf16, full, 0.5, CAP(1.7), SLIDING(1), DOCUMENT(2), UNEVEN, BLOCK(64)),           \
-        MEET(3, 1, 1, 1, 77, 150, d0, f16, bottom, 0.5, ALIBI, RELATIVE(12), SLIDING(20), UNEVEN, BLOCK(192)),         \
-        MEET(4, 1, 1, 1, 200, 150, d0, bf16, bottom, 0.5, ALIBI, DECAY, PREFIX(100), UNEVEN, BLOCK(192)),              \
-        MEET(5, 1, 1, 1, 200, 400, d1, bf16, causal, 0, CAP(1.7), RELATIVE(12), SLIDING(1), BLOCK(128)),               \
-        MEET(6, 1, 3, 3, 1, 17, d1, f16, causal, 0.3, PREFIX(100), SLIDING(65), BLOCK(128)),                           \
-        MEET(7, 1, 3, 3, 77, 17, d0, bf16, causal, 0.5, RELATIVE(200), DECAY, PREFIX(33), BLOCK(192)),                 \
-        MEET(8, 1, 3, 3, 200, 17, d1, f16, full, 0.3, RELATIVE(200), SLIDING(65), DOCUMENT(2), UNEVEN, BLOCK(64)),     \
-        MEET(9, 1, 4, 1, 1, 400, d1, f16, bottom, 0, RELATIVE(200), DECAY, SLIDING(65), BLOCK(192)),                   \
-        MEET(10, 1, 4, 1, 17, 150, d0, f16, full, 0.5, ALIBI, RELATIVE(200), SLIDING(20), UNEVEN, BLOCK(128)),         \
-        MEET(11, 1, 4, 1, 17, 400, d1, f16, full, 0.5, CAP(30), RELATIVE(12), SLIDING(20), BLOCK(192)),                \
-        MEET(12, 1, 6, 2, 1, 150, d0, bf16, bottom, 0.5, RELATIVE(12), SLIDING(65), DOCUMENT(30), UNEVEN, BLOCK(128)), \
-        MEET(13, 1, 6, 2, 17, 17, d0, f16, causal, 0.5, CAP(1.7), RELATIVE(12), DECAY, BLOCK(128)),                    \
-        MEET(14, 1, 6, 2, 77, 77, d1, bf16, causal, 0.5, CAP(1.7), RELATIVE(200), DOCUMENT(30), UNEVEN, BLOCK(64)),    \
-        MEET(15, 2, 1, 1, 17, 77, d0, f16, causal, 0.3, CAP(1.7), ALIBI, SLIDING(65), BLOCK(192)),                     \
-        MEET(16, 2, 3, 3, 1, 150, d1, bf16, causal, 0.3, ALIBI, RELATIVE(1), SLIDING(1), UNEVEN, BLOCK(192)),          \
-        MEET(17, 2, 3, 3, 77, 400, d0, f16, bottom, 0.3, CAP(30), ALIBI, DOCUMENT(30), UNEVEN, BLOCK(192)),            \
-        MEET(18, 2, 4, 1, 1, 17, d1, f16, bottom, 0, CAP(30), RELATIVE(1), SLIDING(1), BLOCK(192)),                    \
-        MEET(19, 2, 4, 1, 77, 150, d0, f16, full, 0.5, CAP(1.7), RELATIVE(1), PREFIX(100), BLOCK(128)),                \
-        MEET(20, 2, 4, 1, 200, 17, d0, f16, full, 0, RELATIVE(12), PREFIX(33), DOCUMENT(30), UNEVEN, BLOCK(64)),       \
-        MEET(21, 2, 4, 1, 200, 77, d0, bf16, causal, 0.3, RELATIVE(1), SLIDING(20), DOCUMENT(2), BLOCK(128)),          \
-        MEET(22, 2, 4, 1, 200, 400, d1, bf16, bottom, 0.3, DECAY, SLIDING(20), DOCUMENT(30), UNEVEN, BLOCK(128)),      \
-        MEET(23, 2, 6, 2, 17, 17, d1, bf16, bottom, 0, CAP(30), PREFIX(33), SLIDING(65), BLOCK(128)),                  \
-        MEET(24, 2, 6, 2, 17, 400, d0, f16, causal, 0, RELATIVE(200), DECAY, SLIDING(1), BLOCK(64)),                   \
-        MEET(25, 2, 6, 2, 200, 150, d1, bf16, bottom, 0.3, PREFIX(33), SLIDING(1), DOCUMENT(2), BLOCK(192)),           \
-        MEET(26, 3, 1, 1, 1, 17, d0, bf16, bottom, 0.5, PREFIX(100), SLIDING(1), DOCUMENT(30), UNEVEN, BLOCK(128)),    \
-        MEET(27, 3, 1, 1, 200, 77, d1, bf16, causal, 0.3, CAP(30), RELATIVE(200), PREFIX(100), BLOCK(128)),            \
-        MEET(28, 3, 3, 3, 1, 77, d1, bf16, causal, 0.3, RELATIVE(12), PREFIX(100), SLIDING(20), BLOCK(64)),            \
-        MEET(29, 3, 3, 3, 1, 400, d1, bf16, bottom, 0, CAP(1.7), PREFIX(33), SLIDING(20), BLOCK(192)),                 \
-        MEET(30, 3, 3, 3, 17, 400, d0, f16, bottom, 0, RELATIVE(1), PREFIX(100), DOCUMENT(2), UNEVEN, BLOCK(128)),     \
-        MEET(31, 3, 4, 1, 1, 17, d0, f16, full, 0, CAP(30), DECAY, DOCUMENT(2), BLOCK(64)),                            \
-        MEET(32, 3, 4, 1, 17, 17, d0, bf16, causal, 0.5, ALIBI, PREFIX(33), DOCUMENT(30), UNEVEN, BLOCK(128)),         \
-        MEET(33, 3, 6, 2, 1, 77, d0, bf16, causal, 0.3, ALIBI, RELATIVE(12), DOCUMENT(2), UNEVEN, BLOCK(128)),         \
-        MEET(34, 3, 6, 2, 1, 150, d1, f16, full, 0, CAP(30), ALIBI, UNEVEN, BLOCK(64)),                                \
-        MEET(35, 3, 6, 2, 77, 17, d0, bf16, bottom, 0, CAP(1.7), PREFIX(100), SLIDING(20), BLOCK(192)),                \
-        MEET(36, 3, 6, 2, 77, 77, d0, bf16, causal, 0, RELATIVE(1), SLIDING(65), DOCUMENT(30), UNEVEN, BLOCK(192))
+      .cap = has_cap, .alibi = has_alibi, .relative = has_relative, .decay = has_decay, .prefix = has_prefix,          \
+      .sliding = has_sliding, .document = has_document, .uneven = is_uneven, .softcap = 1.7,                           \
+      .reach = n * 13 % 100 + 1, .prefix_keys = n * 29 % 128 + 1, .window = n * 17 % 64 + 1,                           \
+      .doc_span = n * 11 % 60 + 2, BLOCK(block) }
+#define THREES(d0, d1, d2)                                                                                             \
+    THREE(1, 3, 16, 2, 150, 66, d0, bf16, bottom, 0, 1, 1, 0, 1, 0, 1, 0, 1, 192),                                     \
+    THREE(2, 3, 3, 3, 150, 300, d0, f16, full, 0.5, 0, 0, 1, 0, 1, 0, 1, 0, 64),                                       \
+    THREE(3, 1, 16, 2, 150, 66, d1, f16, causal, 0, 0, 0, 0, 0, 0, 0, 1, 1, 64),                                       \
+    THREE(4, 3, 3, 3, 150, 66, d2, bf16, causal, 0.5, 1, 1, 1, 1, 1, 1, 0, 0, 64),                                     \
+    THREE(5, 1, 3, 3, 150, 300, d1, bf16, full, 0, 0, 1, 0, 1, 1, 1, 1, 0, 192),                                       \
+    THREE(6, 3, 4, 2, 150, 66, d1, f16, bottom, 0.5, 1, 0, 1, 0, 1, 0, 0, 1, 192),                                     \
+    THREE(7, 1, 4, 2, 150, 300, d0, f16, bottom, 0.5, 1, 0, 0, 1, 0, 1, 1, 0, 64),                                     \
+    THREE(8, 1, 4, 2, 150, 66, d2, bf16, full, 0, 0, 1, 1, 0, 0, 0, 0, 0, 192),                                        \
+    THREE(9, 1, 16, 2, 150, 66, d0, f16, causal, 0.5, 1, 1, 1, 1, 1, 0, 1, 0, 192),                                    \
+    THREE(10, 1, 3, 3, 150, 300, d0, f16, causal, 0, 1, 0, 1, 0, 0, 1, 0, 1, 192),                                     \
+    THREE(11, 1, 3, 3, 150, 66, d2, bf16, bottom, 0.5, 0, 0, 0, 1, 0, 0, 1, 1, 192),                                   \
+    THREE(12, 1, 4, 2, 150, 66, d2, f16, full, 0, 1, 1, 0, 0, 1, 1, 1, 1, 64),                                         \
+    THREE(13, 1, 16, 2, 9, 300, d0, bf16, bottom, 0, 0, 1, 1, 1, 1, 0, 0, 1, 64),                                      \
+    THREE(14, 3, 4, 2, 150, 66, d0, bf16, causal, 0, 0, 0, 0, 1, 1, 0, 1, 0, 192),                                     \
+    THREE(15, 1, 16, 2, 9, 66, d2, f16, full, 0.5, 1, 0, 1, 1, 0, 1, 0, 0, 192),                                       \
+    THREE(16, 1, 3, 3, 9, 300, d2, bf16, causal, 0.5, 1, 1, 0, 0, 0, 0, 1, 1, 64),                                     \
+    THREE(17, 3, 16, 2, 9, 66, d1, f16, bottom, 0, 0, 1, 1, 0, 0, 1, 1, 0, 64),                                        \
+    THREE(18, 3, 4, 2, 9, 300, d1, bf16, full, 0.5, 1, 0, 0, 1, 0, 1, 0, 1, 64),                                       \
+    THREE(19, 3, 3, 3, 9, 66, d2, f16, causal, 0, 0, 0, 0, 0, 1, 0, 0, 1, 192),                                        \
+    THREE(20, 1, 16, 2, 1, 300, d2, bf16, bottom, 0, 1, 0, 0, 0, 1, 0, 1, 0, 192),                                     \
+    THREE(21, 3, 16, 2, 1, 300, d1, f16, causal, 0.5, 0, 1, 1, 1, 0, 1, 0, 1, 192),                                    \
+    THREE(22, 3, 16, 2, 1, 66, d2, bf16, full, 0, 1, 1, 1, 1, 0, 0, 1, 1, 64),                                         \
+    THREE(23, 3, 4, 2, 1, 300, d2, f16, causal, 0.5, 0, 0, 0, 0, 1, 1, 0, 0, 64),                                      \
+    THREE(24, 1, 4, 2, 9, 66, d2, bf16, bottom, 0.5, 0, 1, 1, 1, 1, 1, 1, 0, 192),                                     \
+    THREE(25, 1, 16, 2, 9, 66, d1, bf16, causal, 0, 1, 1, 1, 1, 1, 0, 0, 0, 64),                                       \
+    THREE(26, 3, 16, 2, 9, 66, d0, bf16, full, 0, 1, 0, 0, 0, 0, 0, 1, 0, 192),                                        \
+    THREE(27, 1, 3, 3, 9, 300, d1, f16, bottom, 0.5, 1, 0, 1, 1, 0, 1, 0, 0, 192),                                     \
+    THREE(28, 1, 16, 2, 1, 300, d0, f16, full, 0.5, 0, 1, 0, 0, 0, 0, 1, 1, 192),                                      \
+    THREE(29, 1, 16, 2, 1, 66, d2, f16, bottom, 0, 0, 0, 1, 1, 0, 1, 0, 0, 64),                                        \
+    THREE(30, 1, 16, 2, 1, 66, d2, bf16, causal, 0.5, 1, 0, 1, 0, 1, 1, 1, 1, 192),                                    \
+    THREE(31, 3, 3, 3, 1, 300, d2, f16, bottom, 0, 1, 1, 1, 1, 1, 0, 0, 0, 64),                                        \
+    THREE(32, 1, 3, 3, 1, 300, d2, bf16, full, 0.5, 0, 0, 0, 1, 0, 1, 0, 1, 192),                                      \
+    THREE(33, 3, 16, 2, 1, 66, d1, bf16, full, 0.5, 1, 0, 0, 0, 1, 0, 1, 0, 64),                                       \
+    THREE(34, 1, 4, 2, 9, 300, d0, f16, causal, 0, 0, 1, 1, 0, 0, 0, 0, 1, 64),                                        \
+    THREE(35, 1, 4, 2, 1, 300, d1, bf16, bottom, 0, 0, 1, 0, 1, 0, 0, 1, 1, 192),                                      \
+    THREE(36, 3, 3, 3, 1, 300, d1, f16, causal, 0, 1, 1, 1, 0, 0, 0, 1, 1, 64),                                        \
+    THREE(37, 1, 3, 3, 9, 66, d0, bf16, full, 0.5, 0, 1, 0, 1, 1, 1, 0, 0, 64),                                        \
+    THREE(38, 1, 4, 2, 9, 66, d1, bf16, causal, 0, 1, 0, 1, 0, 0, 1, 1, 0, 64),                                        \
+    THREE(39, 1, 3, 3, 9, 66, d0, bf16, bottom, 0.5, 1, 0, 0, 0, 0, 0, 1, 1, 192),                                     \
+    THREE(40, 3, 16, 2, 1, 66, d0, bf16, bottom, 0.5, 1, 0, 1, 1, 1, 1, 0, 0, 64),                                     \
+    THREE(41, 3, 4, 2, 1, 66, d0, f16, full, 0, 1, 1, 1, 0, 0, 0, 1, 0, 64),                                           \
+    THREE(42, 1, 3, 3, 1, 66, d1, f16, full, 0.5, 1, 1, 1, 1, 0, 1, 1, 0, 192),                                        \
+    THREE(43, 1, 3, 3, 1, 66, d0, bf16, causal, 0, 1, 1, 1, 1, 1, 0, 0, 1, 192),                                       \
+    THREE(44, 1, 3, 3, 150, 300, d2, bf16, bottom, 0.5, 1, 1, 1, 0, 1, 1, 0, 0, 192),                                  \
+    THREE(45, 1, 16, 2, 150, 66, d2, bf16, full, 0.5, 0, 0, 1, 0, 1, 0, 0, 0, 192),                                    \
+    THREE(46, 1, 16, 2, 150, 300, d0, bf16, causal, 0, 1, 1, 1, 0, 0, 1, 1, 0, 192)
 
-#define THREES(d0, d1)                                                                                                 \
-    THREE(1, 3, 4, 2, 66, 66, d1, f16, causal, 0, CAP(1.7), PREFIX(63), DOCUMENT(30), BLOCK(64)),                      \
-    THREE(2, 1, 4, 2, 1, 300, d0, bf16, bottom, 0.5, ALIBI, RELATIVE(12), DECAY, PREFIX(63), SLIDING(31), UNEVEN,      \
-        BLOCK(192)),                                                                                                   \
-    THREE(3, 1, 3, 3, 220, 300, d0, f16, full, 0.5, CAP(1.7), DECAY, SLIDING(31), DOCUMENT(30), UNEVEN, BLOCK(64)),    \
-    THREE(4, 3, 3, 3, 220, 66, d1, bf16, full, 0, ALIBI, RELATIVE(12), BLOCK(192)),                                    \
-    THREE(5, 1, 4, 2, 1, 66, d0, bf16, bottom, 0, CAP(1.7), RELATIVE(12), DECAY, DOCUMENT(30), BLOCK(64)),             \
-    THREE(6, 3, 3, 3, 66, 300, d0, f16, causal, 0, ALIBI, PREFIX(63), SLIDING(31), UNEVEN, BLOCK(192)),                \
-    THREE(7, 3, 4, 2, 1, 66, d1, f16, bottom, 0.5, ALIBI, SLIDING(31), DOCUMENT(30), UNEVEN, BLOCK(64)),               \
-    THREE(8, 1, 3, 3, 66, 300, d1, bf16, causal, 0.5, CAP(1.7), RELATIVE(12), DECAY, PREFIX(63), BLOCK(192)),          \
-    THREE(9, 3, 4, 2, 220, 300, d1, f16, full, 0, RELATIVE(12), DECAY, PREFIX(63), DOCUMENT(30), UNEVEN,               \
-        BLOCK(192)),                                                                                                   \
-    THREE(10, 1, 3, 3, 220, 66, d1, bf16, bottom, 0, CAP(1.7), ALIBI, PREFIX(63), SLIDING(31), UNEVEN, BLOCK(64)),     \
-    THREE(11, 1, 4, 2, 66, 66, d0, bf16, full, 0.5, SLIDING(31), BLOCK(192)),                                          \
-    THREE(12, 3, 4, 2, 1, 300, d0, f16, full, 0.5, CAP(1.7), ALIBI, RELATIVE(12), PREFIX(63), BLOCK(64)),              \
-    THREE(13, 1, 3, 3, 1, 300, d1, f16, bottom, 0, ALIBI, DECAY, DOCUMENT(30), BLOCK(192)),                            \
-    THREE(14, 3, 3, 3, 66, 66, d1, bf16, full, 0.5, CAP(1.7), ALIBI, RELATIVE(12), DECAY, SLIDING(31),                 \
-        DOCUMENT(30), UNEVEN, BLOCK(64)),                                                                              \
-    THREE(15, 3, 3, 3, 220, 66, d0, f16, bottom, 0.5, CAP(1.7), RELATIVE(12), PREFIX(63), SLIDING(31),                 \
-        DOCUMENT(30), BLOCK(192)),                                                                                     \
-    THREE(16, 1, 4, 2, 220, 66, d0, bf16, causal, 0.5, ALIBI, DECAY, UNEVEN, BLOCK(64)),                               \
-    THREE(17, 1, 4, 2, 66, 300, d1, f16, bottom, 0, RELATIVE(12), UNEVEN, BLOCK(64)),                                  \
-    THREE(18, 3, 3, 3, 1, 300, d1, bf16, causal, 0.5, CAP(1.7), RELATIVE(12), SLIDING(31), DOCUMENT(30), UNEVEN,       \
-        BLOCK(192)),                                                                                                   \
-    THREE(19, 1, 3, 3, 1, 66, d0, bf16, full, 0, ALIBI, DECAY, PREFIX(63), SLIDING(31), DOCUMENT(30), BLOCK(64)),      \
-    THREE(20, 1, 4, 2, 220, 300, d0, f16, causal, 0, CAP(1.7), ALIBI, RELATIVE(12), SLIDING(31), DOCUMENT(30),         \
-        BLOCK(192)),                                                                                                   \
-    THREE(21, 3, 4, 2, 66, 300, d0, bf16, bottom, 0.5, CAP(1.7), ALIBI, DECAY, PREFIX(63), DOCUMENT(30),               \
-        BLOCK(192)),                                                                                                   \
-    THREE(22, 3, 3, 3, 1, 300, d1, bf16, causal, 0, DECAY, PREFIX(63), SLIDING(31), BLOCK(64)),                        \
-    THREE(23, 1, 4, 2, 1, 66, d1, f16, full, 0, CAP(1.7), DECAY, UNEVEN, BLOCK(192)),                                  \
-    THREE(24, 3, 3, 3, 220, 66, d1, f16, causal, 0.5, ALIBI, RELATIVE(12), DECAY, PREFIX(63), SLIDING(31),             \
-        DOCUMENT(30), BLOCK(64)),                                                                                      \
-    THREE(25, 3, 3, 3, 220, 300, d0, bf16, bottom, 0, CAP(1.7), DECAY, BLOCK(64)),                                     \
-    THREE(26, 1, 3, 3, 66, 300, d0, f16, full, 0, ALIBI, RELATIVE(12), DECAY, PREFIX(63), DOCUMENT(30), UNEVEN,        \
-        BLOCK(64)),                                                                                                    \
-    THREE(27, 1, 4, 2, 1, 66, d0, f16, causal, 0, CAP(1.7), PREFIX(63), DOCUMENT(30), UNEVEN, BLOCK(192)),             \
-    THREE(28, 1, 3, 3, 66, 66, d1, bf16, bottom, 0, CAP(1.7), ALIBI, PREFIX(63), SLIDING(31), DOCUMENT(30), UNEVEN,    \
-        BLOCK(64)),                                                                                                    \
-    THREE(29, 3, 4, 2, 220, 300, d1, bf16, full, 0, ALIBI, PREFIX(63), SLIDING(31), DOCUMENT(30), UNEVEN,              \
-        BLOCK(192)),                                                                                                   \
-    THREE(30, 3, 4, 2, 220, 300, d0, f16, causal, 0, CAP(1.7), PREFIX(63), SLIDING(31), UNEVEN, BLOCK(64)),            \
-    THREE(31, 3, 4, 2, 220, 66, d1, f16, bottom, 0, RELATIVE(12), DECAY, SLIDING(31), BLOCK(192)),                     \
-    THREE(32, 3, 4, 2, 66, 300, d1, f16, causal, 0.5, CAP(1.7), ALIBI, RELATIVE(12), BLOCK(64)),                       \
-    THREE(33, 1, 4, 2, 1, 300, d0, f16, causal, 0.5, CAP(1.7), ALIBI, RELATIVE(12), DECAY, PREFIX(63), SLIDING(31),    \
-        BLOCK(192))
+/* Between any two neighbouring powers of two a number of keys, for few queries and for many, under each mask and each
+ * modifier, whose edges lie as far. */
+#define LADDER(n, b, h, keys, s, skv, d, type, mask, factor, ...)                                                      \
+    { { MEET_SIZES("ladder_" #n, b, h, keys, s, skv, d, mask, factor), .dtype = (enum kg_dtype)dtype_##type },         \
+      __VA_ARGS__ }
+#define LADDERS(d0, d1)                                                                                                \
+    LADDER(1, 1, 1, 1, 1, 701, d0, bf16, bottom, 0.5, ALIBI, BLOCK(512)),                                              \
+    LADDER(2, 1, 1, 1, 6, 701, d1, bf16, full, 0, DECAY, .doc_span = 1000, SLIDING(1500), BLOCK(512)),                 \
+    LADDER(3, 1, 4, 2, 70, 701, d0, f16, full, 0, RELATIVE(600), DOCUMENT(1000), BLOCK(512)),                          \
+    LADDER(4, 1, 4, 2, 200, 701, d1, bf16, full, 0.5, RELATIVE(600), DOCUMENT(5000), UNEVEN, BLOCK(64)),               \
+    LADDER(5, 1, 2, 1, 200, 701, d0, bf16, full, 0, BLOCK(512)),                                                       \
+    LADDER(6, 1, 1, 1, 200, 701, d0, bf16, full, 0.5, ALIBI, PREFIX(1400), BLOCK(512)),                                \
+    LADDER(7, 1, 2, 1, 200, 701, d1, bf16, full, 0.5, CAP(30), SLIDING(1500), BLOCK(512)),                             \
+    LADDER(8, 1, 1, 1, 1, 1501, d0, f16, full, 0.5, SLIDING(1500), BLOCK(64)),                                         \
+    LADDER(9, 1, 4, 2, 6, 1501, d0, f16, bottom, 0.5, RELATIVE(600), BLOCK(512)),                                      \
+    LADDER(10, 1, 1, 1, 6, 1501, d1, f16, full, 0, PREFIX(1400), BLOCK(512)),                                          \
+    LADDER(11, 1, 1, 1, 70, 1501, d1, f16, full, 0.5, CAP(30), BLOCK(64)),                                             \
+    LADDER(12, 1, 2, 1, 70, 1501, d0, bf16, full, 0, ALIBI, DOCUMENT(5000), UNEVEN, BLOCK(512)),                       \
+    LADDER(13, 1, 1, 1, 200, 1501, d0, bf16, full, 0.5, DECAY, DOCUMENT(1000), BLOCK(512)),                            \
+    LADDER(14, 1, 1, 1, 1, 3001, d1, f16, full, 0.5, RELATIVE(600), SLIDING(1500), BLOCK(64)),                         \
+    LADDER(15, 1, 1, 1, 1, 3001, d1, bf16, full, 0.5, CAP(30), DOCUMENT(5000), UNEVEN, BLOCK(64)),                     \
+    LADDER(16, 1, 1, 1, 1, 3001, d0, bf16, full, 0.5, DOCUMENT(1000), BLOCK(64)),                                      \
+    LADDER(17, 1, 4, 2, 6, 3001, d1, bf16, full, 0, ALIBI, BLOCK(64)),                                                 \
+    LADDER(18, 1, 2, 1, 70, 3001, d1, f16, full, 0.5, DECAY, .doc_span = 1000, PREFIX(1400), BLOCK(64)),               \
+    LADDER(19, 1, 1, 1, 200, 3001, d0, f16, bottom, 0, CAP(30), BLOCK(512)),                                           \
+    LADDER(20, 1, 4, 2, 1, 6001, d0, f16, full, 0.5, SLIDING(1500), BLOCK(512)),                                       \
+    LADDER(21, 1, 4, 2, 1, 6001, d0, f16, full, 0, DECAY, .doc_span = 1000, BLOCK(512)),                               \
+    LADDER(22, 1, 2, 1, 1, 6001, d1, f16, bottom, 0, DECAY, .doc_span = 1000, BLOCK(512)),                             \
+    LADDER(23, 1, 1, 1, 1, 6001, d0, bf16, full, 0.5, DOCUMENT(5000), UNEVEN, BLOCK(64)),                              \
+    LADDER(24, 1, 2, 1, 6, 6001, d1, bf16, full, 0.5, CAP(30), DOCUMENT(1000), BLOCK(64)),                             \
+    LADDER(25, 1, 1, 1, 6, 6001, d0, bf16, full, 0.5, RELATIVE(600), PREFIX(1400), BLOCK(64)),                         \
+    LADDER(26, 1, 1, 1, 70, 6001, d1, f16, full, 0, ALIBI, SLIDING(1500), BLOCK(64)),                                  \
+    LADDER(27, 1, 1, 1, 200, 6001, d1, f16, full, 0, DECAY, .doc_span = 1000, BLOCK(64)),                              \
+    LADDER(28, 1, 4, 2, 1, 12001, d0, bf16, full, 0, CAP(30), PREFIX(1400), BLOCK(64)),                                \
+    LADDER(29, 1, 2, 1, 1, 12001, d1, bf16, full, 0, RELATIVE(600), BLOCK(64)),                                        \
+    LADDER(30, 1, 1, 1, 1, 12001, d0, bf16, full, 0.5, ALIBI, DOCUMENT(1000), BLOCK(64)),                              \
+    LADDER(31, 1, 1, 1, 6, 12001, d0, f16, full, 0, DECAY, DOCUMENT(5000), UNEVEN, BLOCK(512)),                        \
+    LADDER(32, 1, 1, 1, 70, 12001, d1, bf16, bottom, 0.5, BLOCK(64)),                                                  \
+    LADDER(33, 1, 1, 1, 200, 12001, d0, f16, full, 0, RELATIVE(600), SLIDING(1500), BLOCK(512))
 
 /* Two modifiers and nothing else. */
 #define ONLY(n, type, d, ...)                                                                                          \
@@ -254,15 +259,24 @@ const kg_suite flex_attention_static = {
     FLEX_ROW("far_prefix", (), (PREFIX(100), BLOCK(64)), ONE, .S = 3, .Skv = 20000, .D = d, .dtype = KG_F16),          \
         FLEX_ROW("far_document", (), (DOCUMENT(200), BLOCK(64)), ONE, .S = 3, .Skv = 20000, .D = d, .dtype = KG_BF16), \
         FLEX_ROW("far_documents", (), (DOCUMENT(1)), ONE, .S = 3, .Skv = 70001, .D = d, .dtype = KG_F16),              \
-        FLEX_ROW("far_sliding", (), (SLIDING(69990)), ONE, .S = 70001, .Skv = 9, .D = d, .dtype = KG_F16),             \
+        FLEX_ROW("far_sliding", (), (SLIDING(69990)), ALONE, .S = 70001, .Skv = 9, .D = d, .dtype = KG_F16),           \
         FLEX_ROW("far_decay", (), (DECAY, .doc_span = 1), ONE, .S = 200, .D = d, .dtype = KG_F16),                     \
-        FLEX_ROW("far_alibi", (), (ALIBI), .B = 1, .H = 4, .Hkv = 2, .S = 1000, .D = d, .dtype = KG_F16),              \
+        FLEX_ROW("far_alibi", (), (ALIBI), .B = 1, .H = 4, .Hkv = 2, .S = 200, .Skv = 1000, .D = d, .dtype = KG_F16),  \
         FLEX_ROW("far_alibi_k70001", (), (ALIBI), ONE, .S = 3, .Skv = 70001, .D = d, .dtype = KG_BF16),                \
         FLEX_ROW("far_decay_k70001", (), (DECAY, .doc_span = 5000), ONE, .S = 3, .Skv = 70001, .D = d,                 \
                  .dtype = KG_F16),                                                                                     \
         FLEX_ROW("cap_50", (), (CAP(50)), HEADS, .S = 77, .D = d, .dtype = KG_F16),                                    \
         FLEX_ROW("threads", (), (CAP(30), RELATIVE(140), PREFIX(33)), .B = 1, .H = 2, .S = 801, .D = 2 * d,            \
                  .dtype = KG_F16)
+
+/* Edges far from each other in rows of many queries too. */
+#define FAR_EDGES(d)                                                                                                   \
+    FLEX_ROW("edges_window", (), (SLIDING(1500)), ALONE, .S = 2600, .D = d, .dtype = KG_F16),                          \
+        FLEX_ROW("edges_documents", (), (DECAY, DOCUMENT(1000), BLOCK(512)), ALONE, .S = 2600, .D = d,                 \
+                 .dtype = KG_BF16),                                                                                    \
+        FLEX_ROW("edges_document", (), (DOCUMENT(5000), UNEVEN), ALONE, .S = 1700, .D = d, .dtype = KG_BF16),          \
+        FLEX_ROW("edges_prefix", (), (PREFIX(1400), BLOCK(512)), ALONE, .S = 1500, .D = d, .dtype = KG_F16),           \
+        FLEX_ROW("edges_reach", (), (RELATIVE(600)), ALONE, .S = 1300, .D = d, .dtype = KG_F16)
 
 /* Lengths of whole tiles whose last block is cut, and nothing that hides what is behind it; by each tile of a GPU's. */
 #define CUT_BLOCKS(d)                                                                                                  \
@@ -293,7 +307,7 @@ const kg_suite flex_attention_static = {
                  .dtype = KG_BF16),                                                                                    \
         FLEX_ROW("batches_300", (), (DOCUMENT(6)), .B = 300, .H = 1, .S = 20, .D = d, .dtype = KG_F16),                \
         FLEX_ROW("reach_600", (), (RELATIVE(600)), ONE, .S = 3, .Skv = 1300, .D = d, .dtype = KG_BF16),                \
-        FLEX_ROW("alibi_1500", (), (ALIBI), ONE, .S = 1500, .D = d, .dtype = KG_F16, .causal = true),                  \
+        FLEX_ROW("alibi_1500", (), (ALIBI), ALONE, .S = 1500, .D = d, .dtype = KG_F16, .causal = true),                \
         FLEX_ROW("alibi_k2000", (), (ALIBI), .B = 1, .H = 4, .Hkv = 2, .S = 17, .Skv = 2000, .D = d, .dtype = KG_F16), \
         WINDOWED(10, d), WINDOWED(100, d), WINDOWED(290, d)
 
@@ -309,7 +323,7 @@ const kg_suite flex_attention_static = {
         FLEX_ROW("far_prefix_k70001", (), (PREFIX(69000), BLOCK(64)), ONE, .S = 3, .Skv = 70001, .D = d,               \
                  .dtype = KG_F16),                                                                                     \
         FLEX_ROW("reach_4000", (), (RELATIVE(4000)), .B = 1, .H = 10, .S = 3, .Skv = 33, .D = d, .dtype = KG_F16),     \
-        FLEX_ROW("prompt_600", (), (ALIBI, UNEVEN), .B = 2, .H = 4, .Hkv = 2, .S = 600, .D = d, .dtype = KG_BF16,      \
+        FLEX_ROW("prompt_600", (), (ALIBI, UNEVEN), .B = 1, .H = 4, .Hkv = 2, .S = 600, .D = d, .dtype = KG_BF16,      \
                  .scale = 0.5),                                                                                        \
         FLEX_ROW("decode_9000", (), (DOCUMENT(5000), UNEVEN), .B = 2, .H = 4, .Hkv = 2, .S = 1, .Skv = 9000, .D = d,   \
                  .dtype = KG_F16, .scale = 0.3)
@@ -341,14 +355,15 @@ static const struct flex lengths[] = {
     FLEX_ROWS("_bf16_d64_k300", WIDE, HEADS, .S = 200, .Skv = 300, .D = 64, .dtype = KG_BF16),
     FLEX_ROWS("_f16_d128_k77", WIDE, HEADS, .S = 200, .Skv = 77, .D = 128, .dtype = KG_F16),
     MEETING(KG_BF16, 64, 16),
-    MEETINGS(64, 128),
-    THREES(64, 128),
+    THREES(64, 128, 64),
+    LADDERS(64, 128),
     TWO_ALONE(KG_BF16, 64),
     OTHERS("_bf16_d64", HEADS, KG_BF16, 64, 300),
     OTHERS("_f16_d128", HEADS, KG_F16, 128, 300),
     REGIME_ROWS("_bf16_d64", KG_BF16, 64),
     REGIME_ROWS("_f16_d128", KG_F16, 128),
     FAR(64),
+    FAR_EDGES(64),
     CUT_BLOCKS(64),
     CUT_BLOCKS(128),
     LENGTH_PAIRS(EDGE, 64, 64),
@@ -366,11 +381,12 @@ static const struct flex cpu_lengths[] = {
     FLEX_ROWS("_bf16_d16_k300", WIDE, HEADS, .S = 200, .Skv = 300, .D = 16, .dtype = KG_BF16),
     FLEX_ROWS("_f16_d16_k77", WIDE, CPU_HEADS, .S = 200, .Skv = 77, .D = 16, .dtype = KG_F16),
     MEETING(KG_BF16, 16, 1024),
-    MEETINGS(16, 40),
-    THREES(16, 80),
+    THREES(16, 120, 256),
+    LADDERS(16, 24),
     TWO_ALONE(KG_F16, 16),
     OTHERS("_bf16_d64", CPU_HEADS, KG_BF16, 64, 130),
     FAR(16),
+    FAR_EDGES(16),
     LENGTH_PAIRS(EDGE, 16, 64),
     RARE(16, 32),
     LONG(16),
@@ -402,8 +418,8 @@ static const kg_suite_regime length_regimes[] = {
     { "large", "cap_2000" },
     EACH_REGIMES("*_bf16_d128_s77"),
     { "poison", "three_*" },
-    { "low", "three_*" },
-    EACH_REGIMES("meet_*"),
+    EACH_REGIMES("three_*"),
+    { "winner", "ladder_*" },
     EACH_REGIMES("wide_head"),
     EACH_REGIMES("threads*"),
     EACH_REGIMES("*_f16_d64_s77"),
@@ -415,11 +431,8 @@ static const kg_suite_regime length_regimes[] = {
 };
 
 static const kg_excuse no_key_seen[] = {
-    { "zeros", "flex_parity/meet_25", "no query sees a key, so zeros are right" },
-    { "zeros", "flex_parity/meet_35", "no query sees a key, so zeros are right" },
-    { "zeros", "flex_parity/three_10", "no query sees a key, so zeros are right" },
-    { "zeros", "flex_parity/three_15", "no query sees a key, so zeros are right" },
-    { "zeros", "flex_parity/three_31", "no query sees a key, so zeros are right" },
+    { "zeros", "flex_parity/three_1", "no query sees a key, so zeros are right" },
+    { "zeros", "flex_parity/three_11", "no query sees a key, so zeros are right" },
 };
 
 static const kg_backend *const length_backends[] = { &flex_compiled, &flex_static,   &flex_eager,

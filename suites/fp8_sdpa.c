@@ -22,13 +22,15 @@ static const struct sdpa shapes[] = {
 #define CPU_ROWS                                                                                                       \
     { "small", .B = 1, .H = 1, .S = 32, .D = 64, .dtype = KG_E4M3 },                                                   \
         { "odd", .B = 2, .H = 3, .S = 17, .Skv = 77, .D = 64, .dtype = KG_E4M3 }, /* heads and lengths that mix up */  \
-        { "mission", .B = 1, .H = 2, .S = 512, .D = 64, .dtype = KG_E4M3 },       /* two of its heads */               \
+        { "mission", .B = 1, .H = 2, .S = 140, .Skv = 512, .D = 64, .dtype = KG_E4M3 }, /* of two of its heads */      \
         { "scale", .B = 1, .H = 2, .S = 77, .D = 64, .dtype = KG_E4M3, .scale = 0.05 },                                \
-        { "scale_long", .B = 2, .H = 2, .S = 64, .Skv = 600, .D = 64, .dtype = KG_E4M3, .scale = 0.05 },               \
+        { "scale_long", .B = 1, .H = 2, .S = 20, .Skv = 3001, .D = 64, .dtype = KG_E4M3, .scale = 0.05 },              \
         { "whole", .B = 2, .H = 2, .S = 64, .Skv = 128, .D = 64, .dtype = KG_E4M3 }, /* tiles, more keys or fewer */   \
         { "whole_fewer", .B = 2, .H = 2, .S = 256, .Skv = 128, .D = 64, .dtype = KG_E4M3 },                            \
         { "uneven", .B = 1, .H = 1, .S = 5, .Skv = 601, .D = 64, .dtype = KG_E4M3 }, /* a head of 38,464 */            \
-        { "long", .B = 1, .H = 1, .S = 5, .Skv = 1025, .D = 64, .dtype = KG_E4M3 },  /* of more than 2^16 */           \
+        { "long", .B = 1, .H = 1, .S = 5, .Skv = 1501, .D = 64, .dtype = KG_E4M3 },  /* of more than 2^16 */           \
+        { "long_6001", .B = 1, .H = 1, .S = 20, .Skv = 6001, .D = 64, .dtype = KG_E4M3 },                              \
+        { "long_12001", .B = 1, .H = 1, .S = 9, .Skv = 12001, .D = 64, .dtype = KG_E4M3 },                             \
         { "scale_queries", .B = 2, .H = 2, .S = 300, .D = 64, .dtype = KG_E4M3, .scale = 0.05 },                       \
         { "many_heads", .B = 5, .H = 53, .S = 5, .Skv = 45, .D = 64, .dtype = KG_E4M3 }, /* past 8 bits */             \
     {                                                                                                                  \
@@ -48,7 +50,7 @@ static const struct sdpa e4m3_cpu_shapes[] = { CPU_ROWS, LENGTH_PAIRS(LENGTH, 80
     { "sink", "mission" }, { "winner", "mission" }, { "coded", "mission" }, { "ones", "*" },                           \
     { "sixty_four", "mission" }, { "huge_v", "mission" }, { "head_scales", "mission" }, { "low", "mission" },          \
     { "lowest", "mission" }, { "bottom", "mission" }, { "ascending", "odd" }, { "ascending", "uneven" },               \
-    { "head_scales", "odd" }, { "sink_near", "threads" }, { "outlier_v", "scale" }, { "zero_heads", "scale" },         \
+    { "head_scales", "odd" }, { "sink_near", "threads" }, { "outlier_v", "scale*" }, { "zero_heads", "scale" },         \
     { "zero_heads", "many_heads" }, { "outlier_k", "mission" }, { "large_q", "mission" }, { "large_k", "mission" },   \
      { "zero_tiles", "uneven" }
 /* clang-format on */

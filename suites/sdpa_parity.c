@@ -101,7 +101,7 @@ enum { keys_mha = 4, keys_gqa = 2 };
         { "decode_8200_f16", .B = 1, .H = 2, .Hkv = 1, .S = 1, .Skv = 8200, .D = other, .dtype = KG_F16,               \
           .causal = true, .bottom_right = true },                                                                      \
         { "prompt_2100", .B = 1, .H = 1, .S = 2100, .D = other, .dtype = KG_BF16, .causal = true },                    \
-        { "prompt_2100_f16", .B = 1, .H = 1, .S = 2060, .Skv = 2100, .D = d, .dtype = KG_F16, .causal = true,          \
+        { "prompt_2100_f16", .B = 1, .H = 1, .S = 1060, .Skv = 2100, .D = d, .dtype = KG_F16, .causal = true,          \
           .bottom_right = true },                                                                                      \
         { "decode_8192", .B = 1, .H = 2, .Hkv = 1, .S = 1, .Skv = 8192, .D = other, .dtype = KG_F16 },                 \
         { "decode_8207", .B = 1, .H = 2, .Hkv = 1, .S = 1, .Skv = 8207, .D = other, .dtype = KG_BF16 },                \
@@ -110,10 +110,10 @@ enum { keys_mha = 4, keys_gqa = 2 };
 /* Long rows again, of several batches and heads that share keys, with a scale of their own; causal past 16 bits. */
 #define LONG_OF_SEVERAL(d)                                                                                             \
     { "causal_queries_66001", .B = 1, .H = 1, .S = 66001, .Skv = 9, .D = d, .dtype = KG_F16, .causal = true },         \
-        { "decode_20000", .B = 2, .H = 4, .Hkv = 2, .S = 1, .Skv = 20000, .D = d, .dtype = KG_BF16, .scale = 0.3 },    \
-        { "decode_9000", .B = 3, .H = 6, .Hkv = 2, .S = 1, .Skv = 9000, .D = d, .dtype = KG_F16, .scale = 0.05 },      \
-        { "prompt_2060", .B = 1, .H = 4, .Hkv = 2, .S = 2060, .D = d, .dtype = KG_BF16, .causal = true, .scale = 0.3 },\
-        { "prompt_700", .B = 3, .H = 3, .Hkv = 1, .S = 600, .Skv = 700, .D = d, .dtype = KG_F16, .causal = true,       \
+        { "decode_20000", .B = 2, .H = 2, .Hkv = 1, .S = 1, .Skv = 20000, .D = d, .dtype = KG_BF16, .scale = 0.3 },    \
+        { "decode_9000", .B = 3, .H = 3, .Hkv = 1, .S = 1, .Skv = 9000, .D = d, .dtype = KG_F16, .scale = 0.05 },      \
+        { "prompt_2060", .B = 1, .H = 2, .Hkv = 1, .S = 2060, .D = d, .dtype = KG_BF16, .causal = true, .scale = 0.3 },\
+        { "prompt_700", .B = 2, .H = 2, .Hkv = 1, .S = 600, .Skv = 700, .D = d, .dtype = KG_F16, .causal = true,       \
           .bottom_right = true, .scale = 0.05 }
 
 /* Head dimensions that models have, with either mask in either dtype. */
@@ -174,42 +174,59 @@ enum { keys_mha = 4, keys_gqa = 2 };
 #define THREE(n, b, h, keys, s, skv, d, type, mask, factor)                                                            \
     { MEET_SIZES("three_" #n, b, h, keys, s, skv, d, mask, factor), .dtype = (enum kg_dtype)dtype_##type }
 #define THREES(d0, d1, d2, d3)                                                                                         \
-    THREE(1, 3, 6, 2, 1, 150, d3, f16, bottom, 0), THREE(2, 1, 4, 4, 5, 520, d1, f16, causal, 0.3),                   \
-    THREE(3, 3, 4, 4, 1, 66, d2, bf16, full, 0.3), THREE(4, 1, 6, 2, 66, 66, d3, bf16, causal, 0.3),                  \
-    THREE(5, 1, 4, 4, 5, 150, d0, bf16, full, 0), THREE(6, 3, 6, 2, 150, 520, d3, bf16, full, 0),                     \
-    THREE(7, 1, 4, 4, 66, 520, d2, bf16, bottom, 0), THREE(8, 3, 4, 4, 66, 66, d0, f16, bottom, 0.3),                  \
-    THREE(9, 3, 4, 4, 5, 66, d3, f16, causal, 0), THREE(10, 1, 6, 2, 5, 150, d3, f16, full, 0.3),                    \
-    THREE(11, 3, 6, 2, 5, 150, d1, bf16, causal, 0.3), THREE(12, 1, 4, 4, 150, 150, d3, bf16, bottom, 0.3),           \
-    THREE(13, 1, 6, 2, 150, 66, d1, f16, bottom, 0), THREE(14, 3, 6, 2, 5, 520, d2, f16, bottom, 0.3),                 \
-    THREE(15, 1, 6, 2, 1, 520, d0, bf16, causal, 0), THREE(16, 1, 6, 2, 1, 66, d2, f16, full, 0),                      \
-    THREE(17, 3, 6, 2, 150, 66, d2, bf16, bottom, 0.3), THREE(18, 3, 4, 4, 1, 150, d1, f16, full, 0),                  \
-    THREE(19, 3, 4, 4, 150, 520, d2, f16, causal, 0), THREE(20, 3, 6, 2, 66, 150, d0, f16, causal, 0),                 \
-    THREE(21, 3, 4, 4, 66, 520, d3, f16, full, 0.3), THREE(22, 1, 4, 4, 150, 520, d0, f16, full, 0.3),                \
-    THREE(23, 1, 4, 4, 5, 66, d2, bf16, causal, 0.3), THREE(24, 1, 6, 2, 5, 66, d0, bf16, bottom, 0),                  \
-    THREE(25, 1, 6, 2, 66, 520, d1, bf16, full, 0), THREE(26, 1, 6, 2, 150, 150, d2, f16, causal, 0.3),                \
-    THREE(27, 1, 4, 4, 1, 520, d3, f16, causal, 0.3), THREE(28, 1, 4, 4, 66, 150, d1, bf16, bottom, 0.3),             \
-    THREE(29, 3, 4, 4, 66, 150, d2, bf16, causal, 0), THREE(30, 3, 4, 4, 66, 66, d1, f16, full, 0.3),                  \
-    THREE(31, 3, 6, 2, 1, 150, d0, bf16, bottom, 0.3), THREE(32, 1, 6, 2, 66, 150, d2, f16, full, 0.3),                \
-    THREE(33, 1, 4, 4, 1, 150, d2, bf16, bottom, 0.3), THREE(34, 3, 6, 2, 1, 520, d1, bf16, bottom, 0.3),              \
-    THREE(35, 1, 6, 2, 66, 66, d3, bf16, bottom, 0), THREE(36, 3, 4, 4, 1, 66, d1, bf16, causal, 0),                  \
-    THREE(37, 3, 6, 2, 66, 520, d0, bf16, full, 0.3), THREE(38, 1, 4, 4, 1, 66, d0, f16, causal, 0.3),                 \
-    THREE(39, 3, 6, 2, 150, 150, d0, bf16, causal, 0), THREE(40, 3, 6, 2, 5, 520, d2, bf16, full, 0),                  \
-    THREE(41, 3, 4, 4, 5, 520, d3, bf16, bottom, 0.3), THREE(42, 3, 4, 4, 5, 520, d0, f16, causal, 0.3),              \
-    THREE(43, 3, 6, 2, 66, 66, d2, bf16, full, 0.3), THREE(44, 3, 4, 4, 150, 66, d1, bf16, causal, 0.3),               \
-    THREE(45, 1, 4, 4, 150, 520, d0, f16, bottom, 0.3), THREE(46, 3, 4, 4, 150, 66, d3, f16, full, 0.3),              \
-    THREE(47, 1, 4, 4, 1, 150, d1, f16, causal, 0.3), THREE(48, 3, 4, 4, 66, 150, d3, bf16, causal, 0.3),             \
-    THREE(49, 3, 6, 2, 150, 520, d1, f16, full, 0), THREE(50, 3, 6, 2, 150, 150, d1, f16, full, 0),                    \
-    THREE(51, 3, 4, 4, 5, 150, d2, f16, bottom, 0), THREE(52, 1, 4, 4, 5, 66, d1, bf16, full, 0),                      \
-    THREE(53, 3, 6, 2, 1, 520, d2, f16, causal, 0), THREE(54, 3, 6, 2, 150, 66, d2, f16, full, 0.3),                   \
-    THREE(55, 3, 4, 4, 1, 520, d3, bf16, full, 0.3), THREE(56, 3, 6, 2, 1, 66, d3, bf16, bottom, 0.3),               \
-    THREE(57, 3, 6, 2, 5, 66, d1, f16, bottom, 0), THREE(58, 3, 6, 2, 1, 66, d0, bf16, full, 0),                       \
-    THREE(59, 3, 6, 2, 66, 520, d1, f16, causal, 0), THREE(60, 1, 4, 4, 150, 520, d3, bf16, causal, 0),               \
-    THREE(61, 1, 4, 4, 150, 66, d0, bf16, causal, 0), THREE(62, 1, 4, 4, 66, 150, d0, bf16, full, 0)
+    THREE(1, 1, 2, 2, 70, 520, d2, f16, causal, 0), THREE(2, 2, 6, 2, 70, 520, d0, f16, causal, 0.3),                  \
+    THREE(3, 2, 2, 2, 70, 520, d1, bf16, causal, 0), THREE(4, 1, 16, 2, 70, 150, d0, f16, bottom, 0),                  \
+    THREE(5, 1, 16, 2, 70, 40, d1, f16, full, 0.3), THREE(6, 1, 2, 2, 70, 150, d3, bf16, full, 0.3),                   \
+    THREE(7, 1, 6, 2, 70, 40, d3, bf16, bottom, 0), THREE(8, 2, 2, 2, 70, 150, d2, f16, bottom, 0.3),                  \
+    THREE(9, 2, 16, 2, 70, 40, d0, bf16, full, 0), THREE(10, 2, 16, 2, 1, 520, d3, f16, causal, 0),                    \
+    THREE(11, 1, 6, 2, 70, 40, d2, bf16, full, 0.3), THREE(12, 2, 2, 2, 70, 40, d3, f16, causal, 0.3),                 \
+    THREE(13, 1, 2, 2, 70, 520, d0, bf16, bottom, 0.3), THREE(14, 1, 2, 2, 70, 520, d0, f16, full, 0),                 \
+    THREE(15, 1, 6, 2, 70, 150, d1, f16, causal, 0), THREE(16, 1, 6, 2, 5, 520, d3, bf16, causal, 0.3),                \
+    THREE(17, 2, 16, 2, 1, 520, d2, bf16, bottom, 0.3), THREE(18, 2, 6, 2, 5, 520, d2, f16, full, 0),                  \
+    THREE(19, 1, 16, 2, 5, 520, d1, f16, bottom, 0), THREE(20, 1, 2, 2, 1, 520, d3, f16, full, 0.3),                   \
+    THREE(21, 2, 2, 2, 5, 520, d3, bf16, bottom, 0), THREE(22, 2, 6, 2, 1, 520, d1, bf16, full, 0.3),                  \
+    THREE(23, 2, 16, 2, 5, 150, d3, bf16, causal, 0.3), THREE(24, 1, 2, 2, 70, 40, d1, bf16, bottom, 0.3),             \
+    THREE(25, 1, 16, 2, 1, 150, d2, bf16, full, 0), THREE(26, 1, 16, 2, 5, 40, d2, f16, causal, 0),                    \
+    THREE(27, 2, 6, 2, 1, 150, d3, f16, bottom, 0), THREE(28, 1, 2, 2, 5, 150, d2, f16, full, 0.3),                    \
+    THREE(29, 1, 16, 2, 1, 150, d1, bf16, causal, 0.3), THREE(30, 2, 6, 2, 5, 150, d1, bf16, bottom, 0.3),             \
+    THREE(31, 1, 16, 2, 5, 520, d0, bf16, full, 0.3), THREE(32, 1, 6, 2, 1, 150, d2, f16, causal, 0.3),                \
+    THREE(33, 1, 16, 2, 1, 40, d3, f16, bottom, 0.3), THREE(34, 2, 16, 2, 1, 40, d3, bf16, full, 0),                   \
+    THREE(35, 2, 16, 2, 5, 40, d1, bf16, causal, 0.3), THREE(36, 1, 6, 2, 1, 520, d0, bf16, bottom, 0),                \
+    THREE(37, 2, 2, 2, 1, 150, d1, f16, full, 0), THREE(38, 1, 2, 2, 5, 40, d3, f16, full, 0),                         \
+    THREE(39, 2, 2, 2, 1, 40, d2, bf16, causal, 0.3), THREE(40, 2, 6, 2, 1, 40, d3, f16, full, 0.3),                   \
+    THREE(41, 1, 6, 2, 5, 40, d2, bf16, bottom, 0), THREE(42, 1, 2, 2, 5, 150, d1, f16, causal, 0),                    \
+    THREE(43, 1, 6, 2, 5, 40, d1, bf16, full, 0), THREE(44, 2, 2, 2, 1, 150, d0, f16, causal, 0.3),                    \
+    THREE(45, 2, 6, 2, 5, 150, d0, bf16, full, 0), THREE(46, 2, 2, 2, 1, 40, d1, bf16, bottom, 0.3),                   \
+    THREE(47, 1, 16, 2, 1, 40, d0, f16, causal, 0.3), THREE(48, 2, 2, 2, 5, 40, d0, f16, bottom, 0),                   \
+    THREE(49, 1, 6, 2, 5, 40, d0, bf16, causal, 0), THREE(50, 1, 2, 2, 1, 40, d0, f16, full, 0.3),                     \
+    THREE(51, 1, 16, 2, 70, 520, d3, bf16, causal, 0), THREE(52, 1, 16, 2, 70, 40, d2, bf16, full, 0)
+
+/* Between any two neighbouring powers of two a number of keys, each for few queries and for many. */
+#define LADDER(n, b, h, keys, s, skv, d, type, mask, factor)                                                           \
+    { MEET_SIZES("ladder_" #n, b, h, keys, s, skv, d, mask, factor), .dtype = (enum kg_dtype)dtype_##type }
+#define LADDERS(d0, d1)                                                                                                \
+    LADDER(1, 1, 1, 1, 1, 701, d0, bf16, full, 0.3), LADDER(2, 1, 1, 1, 6, 701, d0, f16, bottom, 0),                   \
+    LADDER(3, 1, 1, 1, 20, 701, d1, f16, full, 0.3), LADDER(4, 2, 4, 2, 70, 701, d1, f16, full, 0),                    \
+    LADDER(5, 1, 4, 2, 150, 701, d1, bf16, bottom, 0), LADDER(6, 1, 2, 1, 150, 701, d0, f16, bottom, 0.3),             \
+    LADDER(7, 1, 4, 2, 150, 701, d0, bf16, full, 0.3), LADDER(8, 1, 1, 1, 1, 1501, d1, bf16, bottom, 0.3),             \
+    LADDER(9, 1, 1, 1, 6, 1501, d0, bf16, full, 0.3), LADDER(10, 1, 4, 2, 20, 1501, d1, bf16, full, 0.3),              \
+    LADDER(11, 1, 2, 1, 70, 1501, d0, bf16, bottom, 0), LADDER(12, 2, 1, 1, 150, 1501, d0, f16, bottom, 0.3),          \
+    LADDER(13, 1, 1, 1, 150, 1501, d1, f16, full, 0), LADDER(14, 1, 1, 1, 1, 3001, d1, bf16, bottom, 0.3),             \
+    LADDER(15, 1, 1, 1, 6, 3001, d1, f16, full, 0), LADDER(16, 2, 2, 1, 20, 3001, d0, bf16, full, 0),                  \
+    LADDER(17, 1, 1, 1, 70, 3001, d0, f16, bottom, 0), LADDER(18, 1, 4, 2, 70, 3001, d0, f16, bottom, 0.3),            \
+    LADDER(19, 1, 1, 1, 150, 3001, d1, bf16, full, 0.3), LADDER(20, 1, 1, 1, 1, 6001, d1, f16, full, 0),               \
+    LADDER(21, 1, 4, 2, 6, 6001, d1, f16, bottom, 0.3), LADDER(22, 1, 1, 1, 6, 6001, d0, bf16, bottom, 0),             \
+    LADDER(23, 2, 1, 1, 20, 6001, d1, bf16, bottom, 0), LADDER(24, 1, 2, 1, 70, 6001, d0, bf16, full, 0.3),            \
+    LADDER(25, 1, 1, 1, 150, 6001, d0, f16, full, 0), LADDER(26, 2, 4, 2, 1, 12001, d0, bf16, bottom, 0),              \
+    LADDER(27, 1, 1, 1, 1, 12001, d1, bf16, full, 0), LADDER(28, 2, 1, 1, 6, 12001, d0, f16, full, 0.3),               \
+    LADDER(29, 1, 2, 1, 20, 12001, d1, f16, full, 0), LADDER(30, 1, 1, 1, 70, 12001, d1, bf16, bottom, 0.3),           \
+    LADDER(31, 1, 1, 1, 150, 12001, d1, f16, bottom, 0), LADDER(32, 1, 4, 2, 1, 24001, d0, f16, full, 0),              \
+    LADDER(33, 2, 1, 1, 1, 24001, d1, bf16, full, 0.3), LADDER(34, 1, 2, 1, 1, 24001, d1, f16, bottom, 0.3),           \
+    LADDER(35, 1, 2, 1, 6, 24001, d1, bf16, bottom, 0), LADDER(36, 1, 1, 1, 20, 24001, d0, f16, bottom, 0.3),          \
+    LADDER(37, 1, 1, 1, 70, 24001, d0, bf16, full, 0), LADDER(38, 1, 1, 1, 150, 24001, d1, bf16, full, 0)
 
 /* Wide heads under a scale, a long row of few queries, batches of long rows, rows alike but for their scale. */
 #define WIDE_AND_ALIKE(d)                                                                                              \
-    { "wide_f16", .B = 2, .H = 4, .Hkv = 2, .S = 50, .Skv = 112, .D = 128, .dtype = KG_F16, .causal = true,            \
-      .bottom_right = true, .scale = 0.3 },                                                                            \
     { "wide_bf16", .B = 3, .H = 6, .Hkv = 2, .S = 33, .Skv = 77, .D = 256, .dtype = KG_BF16, .scale = 0.05 },          \
     { "decode_9003", .B = 2, .H = 4, .Hkv = 2, .S = 5, .Skv = 9003, .D = d, .dtype = KG_BF16, .causal = true,          \
       .bottom_right = true, .scale = 0.3 },                                                                            \
@@ -295,6 +312,7 @@ static const struct sdpa shapes[] = {
     WIDE_AND_ALIKE(64),
     MEETINGS(64, 80, 96, 128),
     THREES(64, 80, 96, 128),
+    LADDERS(64, 128),
     MANY_HEADS(64, 17),
     MANY_OF_ALL,
     PAST_2G("keys", 3, 16384),
@@ -335,7 +353,9 @@ static const struct sdpa cpu_shapes[] = {
     LONG_OF_SEVERAL(24),
     { "heads_5", .B = 1, .H = 5, .S = 661, .D = 8, .dtype = KG_BF16 }, /* for two threads, not to be halved */
     MEETINGS(8, 24, 40, 64),
-    THREES(24, 40, 80, 136),
+    THREES(24, 120, 176, 256),
+    LADDERS(16, 24),
+    { "prompt_3000", .B = 1, .H = 1, .S = 3000, .D = 8, .dtype = KG_F16, .causal = true },
     FEW_QUERIES(8),
     ODD_DIMENSIONS,
     { "groups_of_41", .B = 1, .H = 82, .Hkv = 2, .S = 1, .Skv = 3, .D = 8, .dtype = KG_F16 },
@@ -387,6 +407,8 @@ static const kg_suite_regime regimes[] = {
     { "poison", "meet_*" },
     { "poison", "three_*" },
     { "low", "three_*" },
+    { "winner", "ladder_*" },
+    { "rising", "ladder_3?" }, /* the longest */
     EACH_REGIMES("prompt_*"),
     { "hidden", "*_bottom_right_s77_*" },
     { "hidden", "*_bottom_right_s300_*" },

@@ -76,7 +76,8 @@ limits cuda cudnn flash fa1 math
 # ---- rows of pairs, and of threes ----
 
 # meet SUITE DEVICE BACKEND ROWS -- among its rows ROWS_*, any value of a thing that changes meets any value of every
-# other, in rows `three` any of any two others. What is read only where another says so is one thing with it.
+# other, in rows `three` any of any two others. In rows `ladder` the masks are
+# one thing, and so are the score modifiers.
 meet() {
     gate list "$1/$4_[0-9]*" --device "$2" --backend "$3" --regime normal --format json
     expect "$1 on $2, $4: rows are listed, status" "$status" 0
@@ -84,7 +85,10 @@ meet() {
         [.[].problem
         | { B, H: [.H, .Hkv], S, Skv, D, dtype, mask: [.causal, .bottom_right], scale, o_scale, block_size, alibi, decay, uneven: said($of == "three"; .uneven),
             cap: said(.cap; .softcap), relative: said(.relative; .reach), sliding: said(.sliding; .window),
-            prefix: said(.prefix; .prefix_keys), document: said(.document; .doc_span) }] as $rows
+            prefix: said(.prefix; .prefix_keys), document: said(.document; .doc_span) }
+        | if $of == "ladder" then { B, H, S, Skv, D, dtype, scale, o_scale, block_size,
+            hides: [.mask, .sliding, .prefix, .document], adds: [.alibi, .decay, .cap, .relative] }
+          else .relative |= (. != null) | .sliding |= (. != null) | .prefix |= (. != null) | .document |= (. != null) end] as $rows
         | [$rows[0] | keys[] | . as $key | { $key, values: [$rows[][$key]] | unique } | select(.values | length > 1)] as $things
         | ($things[] as $a | $things[] as $b | select($a.key < $b.key) | $a.values[] as $x | $b.values[] as $y
             | [$rows[] | select(.[$a.key] == $x and .[$b.key] == $y)] as $both
@@ -96,9 +100,12 @@ meet() {
 }
 meet sdpa_parity cpu cpu_flash meet
 meet sdpa_parity cuda flash meet
-meet flex_parity cpu cpu_flex meet
-meet flex_parity cuda flex_compiled meet
 meet fp8_cudnn cpu cpu_fp8 meet
+meet sdpa_parity cpu cpu_flash ladder
+meet sdpa_parity cuda flash ladder
+meet flex_parity cpu cpu_flex ladder
+meet flex_parity cuda flex_compiled ladder
+meet fp8_cudnn cpu cpu_fp8 ladder
 meet sdpa_parity cpu cpu_flash three
 meet flex_parity cpu cpu_flex three
 meet fp8_cudnn cpu cpu_fp8 three
@@ -116,10 +123,10 @@ expect 'CPU: all pass but what a backend does not take' \
 expect 'CPU: nothing is timed' \
     "$(results '[.results[] | select(.verdict == "PASS") | .reason] | unique | join(" ")')" 'right; not timed'
 expect 'CPU: dimensions' "$(results '[.results[] | select(.verdict == "PASS") | .D] | unique | join(" ")')" \
-    '8 16 24 32 33 34 35 40 48 56 64 72 80 96 100 112 120 128 136 160 192 256'
+    '8 16 24 32 33 34 35 40 48 56 64 72 80 96 100 112 120 128 136 160 176 192 256'
 expect 'CPU: what a kernel may take for granted' \
-    "$(results '[.results[] | select(.backend == "cpu_flash" and .regime == "normal") | .shape] | map(select(test("_d[0-9]+_|rect|limit_|meet_|three_|length_") | not)) | sort | join(" ")')" \
-    'batches_3 causal_keys_70001 causal_queries_66001 decode_20000 decode_8192 decode_8200 decode_8200_f16 decode_8207 decode_9000 decode_9003 groups_of_41 groups_of_5 groups_of_7 heads_300 heads_5 key_heads_300 keys_19m keys_70001_d24 one_key_head one_tile prompt_2060 prompt_2100 prompt_2100_f16 prompt_700 queries_140001 queries_2304 queries_66001 scale_1024 scale_f16 scale_half scale_one scale_small scales_1 scales_2 scales_3 wide_bf16 wide_f16'
+    "$(results '[.results[] | select(.backend == "cpu_flash" and .regime == "normal") | .shape] | map(select(test("_d[0-9]+_|rect|limit_|meet_|three_|ladder_|length_") | not)) | sort | join(" ")')" \
+    'batches_3 causal_keys_70001 causal_queries_66001 decode_20000 decode_8192 decode_8200 decode_8200_f16 decode_8207 decode_9000 decode_9003 groups_of_41 groups_of_5 groups_of_7 heads_300 heads_5 key_heads_300 keys_19m keys_70001_d24 one_key_head one_tile prompt_2060 prompt_2100 prompt_2100_f16 prompt_3000 prompt_700 queries_140001 queries_2304 queries_66001 scale_1024 scale_f16 scale_half scale_one scale_small scales_1 scales_2 scales_3 wide_bf16'
 
 for suite in sdpa_parity fp8_sdpa fp8_sdpa_e4m3 fp8_cudnn; do
     gate list "$suite/length_*" --regime none --device cpu --format json
