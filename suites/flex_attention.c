@@ -410,6 +410,9 @@ static const kg_suite_regime length_regimes[] = {
     { "rising", "far_alibi" },
     { "zero_tiles", "far_*" },
     { "sink_far", "cap_50" },
+    { "sink_mid", "*_bf16_d64_s300" },
+    { "sink_mid", "*_bf16_d16_k300" },
+    { "end_v", "*_f16_d*_k77" },
     { "deepest", "*_bf16_d16_k300" }, /* of the CPU, as D 16 says */
     { "large_q", "full_f16_d16_*" },
     { "large_k", "full_f16_d16_*" },

@@ -140,6 +140,7 @@ static const kg_suite_regime regimes[] = {
     { "zero_tiles", "scale" },
     { "sink_near", "threads" },
     { "outlier_k", "odd" },
+    { "outlier_q", "odd" },
     { "large_q", "odd" },
     { "large_k", "odd" },
     { "large_k", "meet_1" },

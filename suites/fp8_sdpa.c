@@ -22,7 +22,9 @@ static const struct sdpa shapes[] = {
 #define CPU_ROWS                                                                                                       \
     { "small", .B = 1, .H = 1, .S = 32, .D = 64, .dtype = KG_E4M3 },                                                   \
         { "odd", .B = 2, .H = 3, .S = 17, .Skv = 77, .D = 64, .dtype = KG_E4M3 }, /* heads and lengths that mix up */  \
-        { "mission", .B = 1, .H = 2, .S = 140, .Skv = 512, .D = 64, .dtype = KG_E4M3 }, /* of two of its heads */      \
+        {                                                                                                              \
+            "mission", .B = 1, .H = 2, .S = 140, .Skv = 512, .D = 64, .dtype = KG_E4M3, .scale = 0.2                   \
+        }, /* of two of its heads */                                                                                   \
         { "scale", .B = 1, .H = 2, .S = 77, .D = 64, .dtype = KG_E4M3, .scale = 0.05 },                                \
         { "scale_long", .B = 1, .H = 2, .S = 20, .Skv = 3001, .D = 64, .dtype = KG_E4M3, .scale = 0.05 },              \
         { "whole", .B = 2, .H = 2, .S = 64, .Skv = 128, .D = 64, .dtype = KG_E4M3 }, /* tiles, more keys or fewer */   \
@@ -51,7 +53,7 @@ static const struct sdpa e4m3_cpu_shapes[] = { CPU_ROWS, LENGTH_PAIRS(LENGTH, 80
     { "sixty_four", "mission" }, { "huge_v", "mission" }, { "head_scales", "mission" }, { "low", "mission" },          \
     { "lowest", "mission" }, { "bottom", "mission" }, { "ascending", "odd" }, { "ascending", "uneven" },               \
     { "head_scales", "odd" }, { "sink_near", "threads" }, { "outlier_v", "scale*" }, { "zero_heads", "scale" },         \
-    { "zero_heads", "many_heads" }, { "outlier_k", "mission" }, { "large_q", "mission" }, { "large_k", "mission" },   \
+    { "zero_heads", "many_heads" }, { "outlier_k", "mission" }, { "outlier_q", "mission" }, { "end_v", "mission" }, { "large_q", "mission" }, { "large_k", "mission" },   \
      { "zero_tiles", "uneven" }
 /* clang-format on */
 

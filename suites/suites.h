@@ -33,7 +33,7 @@ extern const kg_suite flex_attention, flex_attention_static, flex_parity;
 /* Past ends of dtypes: in a row of either 16-bit one. */
 #define SUM_REGIMES(rows)                                                                                              \
     { "large_q", rows }, { "large_k", rows }, { "huge_sums", rows }, { "tiny_sums", rows }, { "rising_huge", rows },   \
-    { "sink_small", rows }
+    { "sink_small", rows }, { "sink_mid", rows }, { "end_v", rows }
 /* Of which each head dimension, dtype and mask has a row: what is wrong in one of them is in no other. */
 #define EACH_REGIMES(rows) { "low", rows }, { "falling", rows }
 #define ALL_REGIMES(rows) VALUE_REGIMES(rows), TILE_REGIMES(rows)

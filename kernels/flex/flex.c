@@ -112,16 +112,17 @@ static int64_t document_length(const struct flex *p)
     return p->attention.S > Skv ? p->attention.S : Skv;
 }
 
-/* Documents are equally long, and a batch's begin a quarter of a span before the next one's. Uneven: every second one
- * leaves its first third to the one before it. */
+/* Documents are equally long, and a batch's begin a quarter of a span before the next one's, with another rest in every
+ * fourth batch. Uneven: every second one leaves its first third to the one before it, and three numbers come again and
+ * again. */
 static void give_document(const struct flex *p, int *ret_document)
 {
     const int64_t length = document_length(p);
     for (int64_t b = 0; b < p->attention.B; b++)
         for (int64_t i = 0; i < length; i++) {
-            const int64_t at = i + b % 4 * (p->doc_span / 4), document = at / p->doc_span;
+            const int64_t at = i + b % 4 * (p->doc_span / 4) + b / 4, document = at / p->doc_span;
             const bool left = p->uneven && document % 2 && at % p->doc_span < p->doc_span / 3;
-            ret_document[b * length + i] = (int)(document - left);
+            ret_document[b * length + i] = (int)(p->uneven ? (document - left) % 3 : document);
         }
 }
 

@@ -136,18 +136,24 @@ double sdpa_level_far_below(const struct sdpa *p, int64_t width, int64_t key)
 
 /* Rises by powers of two that a kernel which rescales past 8 lets pass, but for the second, and the third is one that
  * an FP16 weight just holds. The last one stays, so a maximum that lags behind lags there too. */
-double sdpa_level_step_up(const struct sdpa *p, int64_t width, int64_t key)
+static double first_steps(int64_t step)
 {
     static const double steps[] = { 0, 7.25, 27.25, 42.75, 50 };
-    int64_t step = key / width;
-    (void)p;
     return steps[step < 4 ? step : 4] * log(2);
+}
+
+/* In a long row it rises to the end, past 2^128. */
+double sdpa_level_step_up(const struct sdpa *p, int64_t width, int64_t key)
+{
+    (void)p;
+    return first_steps(key / width) + (key < 1024 ? 0 : 20 * log(2) * (double)(key / 512 - 1));
 }
 
 /* Four times as far, past 2^128: what an exponent of the wrong sign leaves is infinite. */
 double sdpa_level_step_down(const struct sdpa *p, int64_t width, int64_t key)
 {
-    return 4 * (50 * log(2) - sdpa_level_step_up(p, width, key));
+    (void)p;
+    return 4 * (50 * log(2) - first_steps(key / width));
 }
 
 /* By 14, the other keys' weights, 2^-20, are still numbers in FP16; by 10.5 about the smallest that e4m3 codes tell; by
@@ -524,17 +530,21 @@ int sdpa_change_zero_tiles(const void *data, const void *problem, uint64_t seed,
     return KG_OK;
 }
 
-/* Beside it the rest of K is small in every code whose step goes by the largest, and it counts for no score. */
-int sdpa_change_outlier_k(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
-                          kg_error *ret_error)
+/* Beside it the rest of its tensor is small in every code whose step goes by the largest, and it counts for no score.
+ */
+int sdpa_change_outlier(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
+                        kg_error *ret_error)
 {
     const struct sdpa *p = problem;
-    (void)data, (void)ret_error;
+    const enum sdpa_tensor of = *(const enum sdpa_tensor *)data, other = of == SDPA_Q ? SDPA_K : SDPA_Q;
+    const int64_t rows[] = { [SDPA_Q] = query_rows_of_key_head(p), [SDPA_K] = sdpa_kv_length(p) };
+    (void)ret_error;
     for (int64_t n = 0; n < key_heads(p); n++) {
         const int64_t channel = (int64_t)(draw(seed, n, 1) % (uint64_t)p->D);
-        key_row(p, &tensors[SDPA_K], n, (int64_t)(draw(seed, n, 2) % (uint64_t)sdpa_kv_length(p)))[channel] = 40000;
-        for (int64_t row = 0; row < query_rows_of_key_head(p); row++)
-            query_row(p, &tensors[SDPA_Q], n, row)[channel] = 0;
+        const int64_t row = (int64_t)(draw(seed, n, 2) % (uint64_t)rows[of]);
+        ((float *)tensors[of].data)[(n * rows[of] + row) * p->D + channel] = 40000;
+        for (int64_t i = 0; i < rows[other]; i++)
+            ((float *)tensors[other].data)[(n * rows[other] + i) * p->D + channel] = 0;
     }
     return KG_OK;
 }

@@ -68,7 +68,7 @@ typedef int sdpa_regime_fn(const void *data, const void *problem, uint64_t seed,
                            kg_error *ret_error);
 sdpa_regime_fn sdpa_change_levels, sdpa_change_sink, sdpa_change_sink_small, sdpa_change_winners, sdpa_change_ties,
     sdpa_change_constant, sdpa_change_range, sdpa_change_factors, sdpa_change_head_scales, sdpa_change_hidden,
-    sdpa_change_zero_heads, sdpa_change_zero_tiles, sdpa_change_outlier_v, sdpa_change_outlier_k;
+    sdpa_change_zero_heads, sdpa_change_zero_tiles, sdpa_change_outlier_v, sdpa_change_outlier;
 sdpa_regime_fn sdpa_answer_winners, sdpa_answer_constant, sdpa_same_hidden;
 
 /* ---- the table ---- */
@@ -95,6 +95,7 @@ sdpa_regime_fn sdpa_answer_winners, sdpa_answer_constant, sdpa_same_hidden;
     { .name = "falling", .help = "maxima of tiles of keys fall, past 2^128 in all", SDPA_LEVELS(1, sdpa_level_step_down, 1) },       \
     { .name = "sink", .help = "the first key's logits are larger by 14, its values 0", SDPA_SINK(14) },            \
     { .name = "sink_near", .help = "the same by 10.5", SDPA_SINK(10.5) },                                                   \
+    { .name = "sink_mid", .help = "the same by 40", SDPA_SINK(40) },                                                        \
     { .name = "sink_far", .help = "the same by 70", SDPA_SINK(70) },                                                        \
     { .name = "sink_small", .help = "the same by 130; in BF16 its values are 2^-20, others' 2^100 times normal",           \
       SDPA_DATA(sdpa_levels, 130, sdpa_level_first_key, 1), .change = sdpa_change_sink_small },                        \
@@ -110,6 +111,8 @@ sdpa_regime_fn sdpa_answer_winners, sdpa_answer_constant, sdpa_same_hidden;
     { .name = "sixty_four", .help = "V = 64, all keys equal", SDPA_CONSTANT(view, 64, true) },                         \
     { .name = "huge_v", .help = "V near 25000 and -25000, by channel, and logits near 78; in BF16 2^80 times that, and 22", \
       SDPA_RANGE({ 78, NULL, 1 }, 25000, 5000, 80) },                                                       \
+    { .name = "end_v", .help = "V near 58000 and -58000, by channel, near FP16's end",                                 \
+      SDPA_RANGE({ 0, NULL, 0 }, 58000, 400, 0) },                                                                    \
     { .name = "tiny_v", .help = "V near 2^-17 and -2^-17, subnormal in FP16",                                          \
       SDPA_RANGE({ 0, NULL, 0 }, 0x1p-17f, 0x1p-19f, 0) },                                                                \
     { .name = "huge_sums", .help = "huge_v with logits near 83; in BF16 V near 2^117 and 12",                          \
@@ -119,7 +122,9 @@ sdpa_regime_fn sdpa_answer_winners, sdpa_answer_constant, sdpa_same_hidden;
     { .name = "rising_huge", .help = "the last sixth of the keys 80 above the rest, V near 25000; in BF16 17.6, 2^104",\
       SDPA_RANGE({ 80, sdpa_level_last_keys, 0.5f }, 25000, 5000, 90) },                                               \
     { .name = "outlier_k", .help = "one element of K a head is 40000, and its channel of Q 0",                         \
-      .change = sdpa_change_outlier_k },                                                                               \
+      .data = &(const enum sdpa_tensor){ SDPA_K }, .change = sdpa_change_outlier },                                    \
+    { .name = "outlier_q", .help = "the same of Q, and its channel of K 0",                                            \
+      .data = &(const enum sdpa_tensor){ SDPA_Q }, .change = sdpa_change_outlier },                                    \
     { .name = "outlier_v", .help = "one element of V a head is 20000", .change = sdpa_change_outlier_v },          \
     { .name = "zero_heads", .help = "in turn V, K or Q of a head is 0", .change = sdpa_change_zero_heads },        \
     { .name = "zero_tiles", .help = "every second tile of keys is 0, or V of all but the last", .change = sdpa_change_zero_tiles },          \

@@ -14,7 +14,7 @@ expect 'codecs: rows' "$(results '[.results[] | select(.regime == "normal")] | l
 expect 'codecs: regimes' "$(results '[.results[] | select(.regime != "normal")] | length > 0')" true
 expect 'codecs: nothing is timed' "$(results '[.results[].reason] | unique | join(" ")')" 'right; not timed'
 worst=$(results '[.results[] | select(.suite == "fp8_sdpa" and .shape == "mission" and .regime == "normal") | .mean_abs_err] | max')
-expect "linear, mission: mean error $worst is at most 0.002" "$(jq -n "$worst > 0 and $worst <= 0.002")" true
+expect "linear, mission: mean error $worst is at most 0.003" "$(jq -n "$worst > 0 and $worst <= 0.003")" true
 toggles=results/latest/build_meta.json
 expect 'toggles are in build_meta.json' \
     "$(jq -r '.build.toggles | [.cpu_stage_c.code, .cpu_stage_c_e4m3.code] | join(" ")' "$toggles")" 'linear e4m3'

@@ -67,7 +67,7 @@ def call_of(torch, flex, p, block_size, tiles):
     q, k, v = (torch.randn(B, heads, rows, D, **on) for heads, rows in ((H, S), (Hkv, Skv), (Hkv, Skv)))
     place = torch.arange(max(S, Skv), device="cuda")
     batch = torch.arange(B, device="cuda")
-    documents = (place[None, :] + (batch % 4 * (p["doc_span"] // 4))[:, None]) // p["doc_span"]
+    documents = (place[None, :] + (batch % 4 * (p["doc_span"] // 4) + batch // 4)[:, None]) // p["doc_span"]
     slopes = torch.tensor([2 ** (-8 * (h + 1) / H) for h in range(H)], device="cuda")
     bias = torch.rand(H, 2 * p["reach"] + 1, device="cuda") * 2 - 1
     mask, score = mask_of(torch, p, documents), score_of(torch, p, slopes, bias)

@@ -11,7 +11,7 @@ python3 -c 'import torch, triton; assert torch.cuda.is_available()' 2>/dev/null 
 patterns=("$@")
 [ $# -gt 0 ] || patterns=('sdpa_parity/*_gqa_s77' 'sdpa_parity/f16_d64_b3_*_gqa_s640' 'sdpa_parity/bf16_d128_b3_*_gqa_s640'
     'sdpa_parity/*_bottom_right_s77_*' 'sdpa_parity/*_d80_b2_*_k*' 'sdpa_parity/*_rect_d128_*'
-    'sdpa_parity/scale_*' 'sdpa_parity/meet_*' 'cudnn_sdpa/lab*' 'attention_matrix/b8h4s128*' 'fa_s512/b1h8*')
+    'sdpa_parity/scale_*' 'sdpa_parity/three_1*' 'cudnn_sdpa/lab*' 'attention_matrix/b8h4s128*' 'fa_s512/b1h8*')
 export PEERS=$folder/cases
 mkdir -p "$PEERS"
 run=("$kgate" run --module "$module" --device cpu --no-time --expectations "$folder/none")

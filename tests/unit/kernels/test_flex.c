@@ -13,23 +13,24 @@
 #include "flex/flex_args.h"
 #include "op/half.h"
 
-#define ATTENTION .B = 3, .H = 2, .Hkv = 1, .S = 150, .D = 8, .dtype = KG_F16
+#define ATTENTION .B = 6, .H = 2, .Hkv = 1, .S = 150, .D = 8, .dtype = KG_F16
 #define NUMBERS                                                                                                        \
     .softcap = 30, .window = 20, .prefix_keys = 40, .doc_span = 30, .reach = 12, .block_size = 64, .compile_mode = 0
 
 static const struct flex full = { .attention = { "full", ATTENTION }, NUMBERS };
 
-/* Uneven: of 40 and 20 tokens where the span is 30. */
+/* Uneven: of 40 and 20 tokens where the span is 30, numbered 0, 1, 2, 0, 1 and so on. */
 static int64_t document_of(const struct flex *p, int64_t at)
 {
     const int64_t pair = at / (2 * p->doc_span), rest = at % (2 * p->doc_span);
-    return 2 * pair + (rest >= (p->uneven ? p->doc_span + p->doc_span / 3 : p->doc_span));
+    const int64_t document = 2 * pair + (rest >= (p->uneven ? p->doc_span + p->doc_span / 3 : p->doc_span));
+    return p->uneven ? document % 3 : document;
 }
 
 /* As docs/modifiers.md has them. */
 static bool sees(const struct flex *p, int64_t b, int64_t i, int64_t j)
 {
-    const int64_t shift = b % 4 * (p->doc_span / 4), Skv = p->attention.Skv ? p->attention.Skv : p->attention.S;
+    const int64_t shift = b % 4 * (p->doc_span / 4) + b / 4, Skv = p->attention.Skv ? p->attention.Skv : p->attention.S;
     bool seen = true;
     if (p->attention.causal)
         seen = seen && j <= i + (p->attention.bottom_right ? Skv - p->attention.S : 0);
@@ -149,7 +150,7 @@ static void arrays_stand_behind_the_output(void **state)
     const int document = flex_array_place(&p, FLEX_DOCUMENT), bias = flex_array_place(&p, FLEX_BIAS);
     assert_string_equal(tensors[document].name, "document");
     assert_true(tensors[document].given && tensors[document].dtype == KG_I32);
-    assert_int_equal(kg_tensor_count(&tensors[document]), 3 * 150);
+    assert_int_equal(kg_tensor_count(&tensors[document]), 6 * 150);
     assert_string_equal(tensors[bias].name, "bias");
     assert_int_equal(kg_tensor_count(&tensors[bias]), 2 * 25);
     p.document = false;

@@ -329,6 +329,11 @@ static void maxima_rise_and_fall_by_tiles(void **state)
         up = made(p, "rising", seed);
         assert_true(step_maximum(&up, 16, 7) - step_maximum(&up, 16, 0) > 41);
         done(&up);
+        p.Skv = 2600; /* long ones to the end, if in steps of eight bits */
+        up = made(p, "rising", seed);
+        for (int64_t step = 2; step < 5; step++)
+            assert_true(fabs(step_maximum(&up, 512, step) - step_maximum(&up, 512, step - 1) - 20) < 1.5);
+        done(&up);
     }
 }
 
@@ -354,6 +359,7 @@ static void the_sink_has_most_weight_and_no_value(void **state)
     (void)state;
     check_sink("sink", 1e-5, 0.01);
     check_sink("sink_near", 3e-4, 0.3);
+    check_sink("sink_mid", 5e-17, 5e-14);
     check_sink("sink_far", 5e-30, 5e-27);
 }
 
@@ -616,23 +622,27 @@ static void one_value_of_a_head_is_large(void **state)
 }
 
 /* It counts for no score. */
-static void one_element_of_a_heads_keys_is_large(void **state)
+static void one_element_of_a_heads_queries_or_keys_is_large(void **state)
 {
     (void)state;
     const struct sdpa p = { .B = 1, .H = 4, .Hkv = 2, .S = 8, .Skv = 50, .D = 16, .dtype = KG_F16 };
-    struct call c = made(p, "outlier_k", 1), normal = made(p, NULL, 1);
-    for (int64_t head = 0; head < 2; head++) {
-        int64_t at = -1, changed = 0;
-        for (int64_t i = head * 800; i < (head + 1) * 800; i++)
-            if (((float *)c.floats[SDPA_K].data)[i] != ((float *)normal.floats[SDPA_K].data)[i])
-                at = i, changed++;
-        assert_true(changed == 1 && ((float *)c.floats[SDPA_K].data)[at] == 40000);
-        for (int64_t i = head * 256; i < (head + 1) * 256; i++) {
-            const float q = ((float *)c.floats[SDPA_Q].data)[i], was = ((float *)normal.floats[SDPA_Q].data)[i];
-            assert_true(q == (i % 16 == at % 16 ? 0 : was));
+    static const int64_t length[] = { [SDPA_Q] = 256, [SDPA_K] = 800 }; /* of a key head */
+    for (int of = SDPA_Q; of <= SDPA_K; of++) {
+        struct call c = made(p, of == SDPA_Q ? "outlier_q" : "outlier_k", 1), normal = made(p, NULL, 1);
+        const int other = SDPA_Q + SDPA_K - of;
+        for (int64_t head = 0; head < 2; head++) {
+            int64_t at = -1, changed = 0;
+            for (int64_t i = head * length[of]; i < (head + 1) * length[of]; i++)
+                if (((float *)c.floats[of].data)[i] != ((float *)normal.floats[of].data)[i])
+                    at = i, changed++;
+            assert_true(changed == 1 && ((float *)c.floats[of].data)[at] == 40000);
+            for (int64_t i = head * length[other]; i < (head + 1) * length[other]; i++) {
+                const float x = ((float *)c.floats[other].data)[i], was = ((float *)normal.floats[other].data)[i];
+                assert_true(x == (i % 16 == at % 16 ? 0 : was));
+            }
         }
+        done(&c), done(&normal);
     }
-    done(&c), done(&normal);
 }
 
 /* What FP32 cannot hold where no maximum is taken off, by the dtype that can hold the values. */
@@ -724,7 +734,7 @@ int main(void)
         cmocka_unit_test(one_tensor_of_a_head_is_zero),
         cmocka_unit_test(whole_tiles_of_keys_are_zero),
         cmocka_unit_test(one_value_of_a_head_is_large),
-        cmocka_unit_test(one_element_of_a_heads_keys_is_large),
+        cmocka_unit_test(one_element_of_a_heads_queries_or_keys_is_large),
         cmocka_unit_test(sums_pass_what_fp32_holds),
         cmocka_unit_test(the_deepest_logits_are_past_finite_sentinels),
         cmocka_unit_test(hidden_keys_do_not_count),
