@@ -303,7 +303,7 @@ const kg_suite flex_attention_static = {
         FLEX_ROW("wide_head", (), (ALIBI, SLIDING(20)), ONE, .S = 17, .Skv = 33, .D = 128, .dtype = KG_BF16),          \
         FLEX_ROW("band_15", (), (SLIDING(15)), ONE, .S = 400, .Skv = 390, .D = d, .dtype = KG_BF16, .causal = true,    \
                  .bottom_right = true),                                                                                \
-        FLEX_ROW("heads_70", (), (ALIBI, RELATIVE(12)), .B = 1, .H = 70, .Hkv = 7, .S = 17, .Skv = 33, .D = d,         \
+        FLEX_ROW("heads_300", (), (ALIBI, RELATIVE(12)), .B = 1, .H = 300, .Hkv = 30, .S = 17, .Skv = 33, .D = d,      \
                  .dtype = KG_BF16),                                                                                    \
         FLEX_ROW("batches_300", (), (DOCUMENT(6)), .B = 300, .H = 1, .S = 20, .D = d, .dtype = KG_F16),                \
         FLEX_ROW("reach_600", (), (RELATIVE(600)), ONE, .S = 3, .Skv = 1300, .D = d, .dtype = KG_BF16),                \
@@ -347,6 +347,21 @@ const kg_suite flex_attention_static = {
         FLEX_ROW("aligned_4", (), (BLOCK(64)), ALONE, .S = 100, .Skv = 333, .D = d, .dtype = KG_F16, .causal = true,   \
                  .bottom_right = true)
 
+/* Of a GPU: so many rows that kernels take their largest tiles, for all regimes; a number of heads that is no power of
+ * two, of many batches; documents that end within a block of 512; keys that no cache holds; past 2^31 scores. */
+#define MANY .B = 1, .H = 100, .Hkv = 25, .S = 350
+#define LARGE_TILES                                                                                                    \
+    FLEX_ROW("large_cap", (), (CAP(50), BLOCK(128)), MANY, .D = 64, .dtype = KG_F16),                                  \
+        FLEX_ROW("large_cap_bf16", (), (CAP(100), BLOCK(128)), MANY, .D = 128, .dtype = KG_BF16, .scale = 0.2),        \
+        FLEX_ROW("large_causal", (), (ALIBI, BLOCK(128)), MANY, .D = 128, .dtype = KG_F16, .causal = true),            \
+        FLEX_ROW("large_document", (), (DOCUMENT(100), UNEVEN, BLOCK(128)), MANY, .D = 64, .dtype = KG_BF16),          \
+        FLEX_ROW("heads_of_40", (), (ALIBI, DOCUMENT(6)), .B = 80, .H = 40, .Hkv = 8, .S = 17, .Skv = 33, .D = 64,     \
+                 .dtype = KG_BF16),                                                                                    \
+        FLEX_ROW("blocks_of_512", (), (DOCUMENT(511), BLOCK(512)), ALONE, .S = 1100, .D = 64, .dtype = KG_F16),        \
+        FLEX_ROW("groups_of_no_cache", (), (BLOCK(128)), .B = 1, .H = 71, .Hkv = 1, .S = 5, .Skv = 200000, .D = 64,    \
+                 .dtype = KG_BF16),                                                                                    \
+        FLEX_ROW("limit_2g_scores", (), (ALIBI), .B = 4, .H = 33, .S = 4096, .D = 64, .dtype = KG_BF16)
+
 static const struct flex lengths[] = {
     LENGTHS("_bf16_d64", KG_BF16, 64),
     LENGTHS("_f16_d128", KG_F16, 128),
@@ -371,6 +386,7 @@ static const struct flex lengths[] = {
     RARE(64, 128),
     LONG(64),
     ALIKE(64),
+    LARGE_TILES,
     FLEX_ROW("limit_2g", (), (BLOCK(128)), .B = 64, .H = 32, .S = 1, .Skv = 17000, .D = 64, .dtype = KG_F16),
 };
 
@@ -423,6 +439,8 @@ static const kg_suite_regime length_regimes[] = {
     { "poison", "three_*" },
     EACH_REGIMES("three_*"),
     { "winner", "ladder_*" },
+    { "rising", "ladder_3?" },
+    ALL_REGIMES("large_*"),
     EACH_REGIMES("wide_head"),
     EACH_REGIMES("threads*"),
     EACH_REGIMES("*_f16_d64_s77"),

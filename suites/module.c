@@ -7,8 +7,9 @@
 #include "suites.h"
 
 static const kg_suite *const suites[] = {
-    &cudnn_sdpa, &attention_matrix, &sdpa_parity, &fa_s512,    &flex_attention,  &flex_attention_static, &flex_parity,
-    &fp8_sdpa,   &fp8_sdpa_e4m3,    &fp8_cudnn,   &fp8_parity, &fp8_parity_e4m3, &fp8_cudnn_parity,      &pathology,
+    &cudnn_sdpa,       &attention_matrix, &sdpa_parity,   &fa_s512,   &flex_attention, &flex_attention_static,
+    &flex_parity,      &fp8_sdpa,         &fp8_sdpa_e4m3, &fp8_cudnn, &fp8_parity,     &fp8_parity_e4m3,
+    &fp8_cudnn_parity, &pathology,        &plain_parity,
 };
 
 SUITES_ROOT("attention");

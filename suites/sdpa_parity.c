@@ -229,9 +229,28 @@ enum { keys_mha = 4, keys_gqa = 2 };
         { "groups_of_71", .B = 16, .H = 71, .Hkv = 1, .S = 1, .Skv = 5, .D = 64, .dtype = KG_F16 },                    \
         { "heads_9_k32768", .B = 3, .H = 3, .Hkv = 1, .S = 300, .Skv = 32768, .D = 128, .dtype = KG_F16 }
 
+/* So many rows that kernels take their largest tiles, for all regimes. */
+#define LARGE_TILES(type, d)                                                                                           \
+    { "large_" #type "_d" #d, .B = 1, .H = 100, .Hkv = 25, .S = 350, .Skv = 300, .D = d,                               \
+      .dtype = (enum kg_dtype)dtype_##type, .scale = 0.2 }
+#define LARGE_CAUSAL(type, d)                                                                                          \
+    { "large_" #type "_d" #d "_causal", .B = 3, .H = 60, .Hkv = 30, .S = 350, .D = d,                                  \
+      .dtype = (enum kg_dtype)dtype_##type, .causal = true }
+
+/* Keys that no cache holds, of groups of four, whose rows are an odd number of tiles; a causal mask past 32768 keys. */
+#define LARGE_ROWS                                                                                                     \
+    { "groups_of_no_cache", .B = 4, .H = 32, .Hkv = 8, .S = 300, .Skv = 4096, .D = 128, .dtype = KG_F16,               \
+      .causal = true, .bottom_right = true },                                                                          \
+        { "queries_40000", .B = 1, .H = 1, .S = 40000, .D = 64, .dtype = KG_F16, .causal = true }
+
 /* 129 * 8 * 16384 * 128 elements, 2^31 and 16 million more: bytes past 2^32, as FP32 past 2^33. */
 #define PAST_2G(name, s, keys)                                                                                         \
     { "limit_2g_" name, .B = 129, .H = 8, .S = s, .Skv = keys, .D = 128, .dtype = KG_F16 }
+/* The same of a dimension whose rows are no power of two, past 2^32 bytes of K; past 2^24 heads, and 2^31 scores. */
+#define PAST_OTHERS                                                                                                    \
+    { "limit_2g_d80", .B = 129, .H = 8, .S = 3, .Skv = 26100, .D = 80, .dtype = KG_F16 },                              \
+        { "limit_2g_heads", .B = 65535, .H = 300, .Hkv = 1, .S = 1, .Skv = 3, .D = 64, .dtype = KG_F16 },              \
+        { "limit_2g_scores", .B = 16, .H = 40, .S = 2048, .Skv = 1640, .D = 64, .dtype = KG_F16 }
 /* clang-format on */
 
 static const struct sdpa shapes[] = {
@@ -296,6 +315,12 @@ static const struct sdpa shapes[] = {
     MANY_OF_ALL,
     PAST_2G("keys", 3, 16384),
     PAST_2G("queries", 16384, 5),
+    PAST_OTHERS,
+    LARGE_TILES(f16, 64),
+    LARGE_TILES(bf16, 80),
+    LARGE_CAUSAL(f16, 96),
+    LARGE_CAUSAL(bf16, 128),
+    LARGE_ROWS,
 };
 
 /* The CPU's kernels are one source for all dimensions: one combination of each kind is enough. */
@@ -385,6 +410,8 @@ static const kg_suite_regime regimes[] = {
     { "poison", "three_*" },
     { "low", "three_*" },
     { "winner", "ladder_*" },
+    ALL_REGIMES("large_*"),
+    { "hidden", "large_*_causal" },
     { "rising", "ladder_3?" }, /* the longest */
     EACH_REGIMES("prompt_*"),
     { "rising", "prompt_*" },

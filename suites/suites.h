@@ -5,7 +5,7 @@
 
 #include "backends.h"
 
-extern const kg_suite cudnn_sdpa, attention_matrix, sdpa_parity, fa_s512, pathology;
+extern const kg_suite cudnn_sdpa, attention_matrix, sdpa_parity, fa_s512, pathology, plain_parity;
 extern const kg_suite fp8_sdpa, fp8_sdpa_e4m3, fp8_parity, fp8_parity_e4m3, fp8_cudnn, fp8_cudnn_parity;
 extern const kg_suite flex_attention, flex_attention_static, flex_parity;
 

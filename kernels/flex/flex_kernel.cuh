@@ -201,6 +201,15 @@ __device__ __forceinline__ void flex_begin_step(uint32_t stages, const flex_args
         copies_commit();
 }
 
+/* Of the first step: later ones have waited for it. */
+template <typename TILE> __device__ __forceinline__ void flex_await_v(const flex_place &at, int step)
+{
+    if (step > 0)
+        return;
+    copies_wait_but_last();
+    flex_group_sync<TILE>(at.group);
+}
+
 template <typename T, typename TILE> __device__ __forceinline__ void flex_attend(const flex_args &args)
 {
     using GROUP = flex_group<TILE>;
@@ -236,10 +245,7 @@ template <typename T, typename TILE> __device__ __forceinline__ void flex_attend
         if (partial)
             flex_hide<TILE>(s, args, at.b, at.h, row, column);
         raise_max<TILE>(rows, s, scale_log2);
-        if (step == 0) {
-            copies_wait_but_last();
-            flex_group_sync<TILE>(at.group);
-        }
+        flex_await_v<TILE>(at, step);
         output_pv<T, TILE>(rows, s, stage + forget_origin(v_lane), scale_log2);
     }
     if (TILE::GROUPS > 1)
