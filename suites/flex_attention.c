@@ -201,36 +201,36 @@ const kg_suite flex_attention_static = {
     { { MEET_SIZES("ladder_" #n, b, h, keys, s, skv, d, mask, factor), .dtype = (enum kg_dtype)dtype_##type },         \
       __VA_ARGS__ }
 #define LADDERS(d0, d1)                                                                                                \
-    LADDER(1, 1, 1, 1, 1, 701, d0, bf16, bottom, 0.5, ALIBI, BLOCK(512)),                                              \
+    LADDER(1, 1, 4, 2, 1, 701, d0, bf16, bottom, 0.5, ALIBI, BLOCK(512)),                                              \
     LADDER(2, 1, 1, 1, 6, 701, d1, bf16, full, 0, DECAY, .doc_span = 1000, SLIDING(1500), BLOCK(512)),                 \
     LADDER(3, 1, 4, 2, 70, 701, d0, f16, full, 0, RELATIVE(600), DOCUMENT(1000), BLOCK(512)),                          \
     LADDER(4, 1, 4, 2, 200, 701, d1, bf16, full, 0.5, RELATIVE(600), DOCUMENT(5000), UNEVEN, BLOCK(64)),               \
     LADDER(5, 1, 2, 1, 200, 701, d0, bf16, full, 0, BLOCK(512)),                                                       \
     LADDER(6, 1, 1, 1, 200, 701, d0, bf16, full, 0.5, ALIBI, PREFIX(1400), BLOCK(512)),                                \
     LADDER(7, 1, 2, 1, 200, 701, d1, bf16, full, 0.5, CAP(30), SLIDING(1500), BLOCK(512)),                             \
-    LADDER(8, 1, 1, 1, 1, 1501, d0, f16, full, 0.5, SLIDING(1500), BLOCK(64)),                                         \
+    LADDER(8, 1, 4, 2, 1, 1501, d0, f16, full, 0.5, SLIDING(1500), BLOCK(64)),                                         \
     LADDER(9, 1, 4, 2, 6, 1501, d0, f16, bottom, 0.5, RELATIVE(600), BLOCK(512)),                                      \
     LADDER(10, 1, 1, 1, 6, 1501, d1, f16, full, 0, PREFIX(1400), BLOCK(512)),                                          \
     LADDER(11, 1, 1, 1, 70, 1501, d1, f16, full, 0.5, CAP(30), BLOCK(64)),                                             \
     LADDER(12, 1, 2, 1, 70, 1501, d0, bf16, full, 0, ALIBI, DOCUMENT(5000), UNEVEN, BLOCK(512)),                       \
     LADDER(13, 1, 1, 1, 200, 1501, d0, bf16, full, 0.5, DECAY, DOCUMENT(1000), BLOCK(512)),                            \
-    LADDER(14, 1, 1, 1, 1, 3001, d1, f16, full, 0.5, RELATIVE(600), SLIDING(1500), BLOCK(64)),                         \
-    LADDER(15, 1, 1, 1, 1, 3001, d1, bf16, full, 0.5, CAP(30), DOCUMENT(5000), UNEVEN, BLOCK(64)),                     \
-    LADDER(16, 1, 1, 1, 1, 3001, d0, bf16, full, 0.5, DOCUMENT(1000), BLOCK(64)),                                      \
+    LADDER(14, 1, 4, 2, 1, 3001, d1, f16, full, 0.5, RELATIVE(600), SLIDING(1500), BLOCK(64)),                         \
+    LADDER(15, 1, 4, 2, 1, 3001, d1, bf16, full, 0.5, CAP(30), DOCUMENT(5000), UNEVEN, BLOCK(64)),                     \
+    LADDER(16, 1, 4, 2, 1, 3001, d0, bf16, full, 0.5, DOCUMENT(1000), BLOCK(64)),                                      \
     LADDER(17, 1, 4, 2, 6, 3001, d1, bf16, full, 0, ALIBI, BLOCK(64)),                                                 \
     LADDER(18, 1, 2, 1, 70, 3001, d1, f16, full, 0.5, DECAY, .doc_span = 1000, PREFIX(1400), BLOCK(64)),               \
     LADDER(19, 1, 1, 1, 200, 3001, d0, f16, bottom, 0, CAP(30), BLOCK(512)),                                           \
     LADDER(20, 1, 4, 2, 1, 6001, d0, f16, full, 0.5, SLIDING(1500), BLOCK(512)),                                       \
     LADDER(21, 1, 4, 2, 1, 6001, d0, f16, full, 0, DECAY, .doc_span = 1000, BLOCK(512)),                               \
     LADDER(22, 1, 2, 1, 1, 6001, d1, f16, bottom, 0, DECAY, .doc_span = 1000, BLOCK(512)),                             \
-    LADDER(23, 1, 1, 1, 1, 6001, d0, bf16, full, 0.5, DOCUMENT(5000), UNEVEN, BLOCK(64)),                              \
+    LADDER(23, 1, 4, 2, 1, 6001, d0, bf16, full, 0.5, DOCUMENT(5000), UNEVEN, BLOCK(64)),                              \
     LADDER(24, 1, 2, 1, 6, 6001, d1, bf16, full, 0.5, CAP(30), DOCUMENT(1000), BLOCK(64)),                             \
     LADDER(25, 1, 1, 1, 6, 6001, d0, bf16, full, 0.5, RELATIVE(600), PREFIX(1400), BLOCK(64)),                         \
     LADDER(26, 1, 1, 1, 70, 6001, d1, f16, full, 0, ALIBI, SLIDING(1500), BLOCK(64)),                                  \
     LADDER(27, 1, 1, 1, 200, 6001, d1, f16, full, 0, DECAY, .doc_span = 1000, BLOCK(64)),                              \
     LADDER(28, 1, 4, 2, 1, 12001, d0, bf16, full, 0, CAP(30), PREFIX(1400), BLOCK(64)),                                \
     LADDER(29, 1, 2, 1, 1, 12001, d1, bf16, full, 0, RELATIVE(600), BLOCK(64)),                                        \
-    LADDER(30, 1, 1, 1, 1, 12001, d0, bf16, full, 0.5, ALIBI, DOCUMENT(1000), BLOCK(64)),                              \
+    LADDER(30, 1, 4, 2, 1, 12001, d0, bf16, full, 0.5, ALIBI, DOCUMENT(1000), BLOCK(64)),                              \
     LADDER(31, 1, 1, 1, 6, 12001, d0, f16, full, 0, DECAY, DOCUMENT(5000), UNEVEN, BLOCK(512)),                        \
     LADDER(32, 1, 1, 1, 70, 12001, d1, bf16, bottom, 0.5, BLOCK(64)),                                                  \
     LADDER(33, 1, 1, 1, 200, 12001, d0, f16, full, 0, RELATIVE(600), SLIDING(1500), BLOCK(512))

@@ -185,23 +185,23 @@ enum { keys_mha = 4, keys_gqa = 2 };
 #define LADDER(n, b, h, keys, s, skv, d, type, mask, factor)                                                           \
     { MEET_SIZES("ladder_" #n, b, h, keys, s, skv, d, mask, factor), .dtype = (enum kg_dtype)dtype_##type }
 #define LADDERS(d0, d1)                                                                                                \
-    LADDER(1, 1, 1, 1, 1, 701, d0, bf16, full, 0.3), LADDER(2, 1, 1, 1, 6, 701, d0, f16, bottom, 0),                   \
+    LADDER(1, 1, 4, 2, 1, 701, d0, bf16, full, 0.3), LADDER(2, 1, 1, 1, 6, 701, d0, f16, bottom, 0),                   \
     LADDER(3, 1, 1, 1, 20, 701, d1, f16, full, 0.3), LADDER(4, 2, 4, 2, 70, 701, d1, f16, full, 0),                    \
     LADDER(5, 1, 4, 2, 150, 701, d1, bf16, bottom, 0), LADDER(6, 1, 2, 1, 150, 701, d0, f16, bottom, 0.3),             \
-    LADDER(7, 1, 4, 2, 150, 701, d0, bf16, full, 0.3), LADDER(8, 1, 1, 1, 1, 1501, d1, bf16, bottom, 0.3),             \
+    LADDER(7, 1, 4, 2, 150, 701, d0, bf16, full, 0.3), LADDER(8, 1, 4, 2, 1, 1501, d1, bf16, bottom, 0.3),             \
     LADDER(9, 1, 1, 1, 6, 1501, d0, bf16, full, 0.3), LADDER(10, 1, 4, 2, 20, 1501, d1, bf16, full, 0.3),              \
     LADDER(11, 1, 2, 1, 70, 1501, d0, bf16, bottom, 0), LADDER(12, 2, 1, 1, 150, 1501, d0, f16, bottom, 0.3),          \
-    LADDER(13, 1, 1, 1, 150, 1501, d1, f16, full, 0), LADDER(14, 1, 1, 1, 1, 3001, d1, bf16, bottom, 0.3),             \
+    LADDER(13, 1, 1, 1, 150, 1501, d1, f16, full, 0), LADDER(14, 1, 4, 2, 1, 3001, d1, bf16, bottom, 0.3),             \
     LADDER(15, 1, 1, 1, 6, 3001, d1, f16, full, 0), LADDER(16, 2, 2, 1, 20, 3001, d0, bf16, full, 0),                  \
     LADDER(17, 1, 1, 1, 70, 3001, d0, f16, bottom, 0), LADDER(18, 1, 4, 2, 70, 3001, d0, f16, bottom, 0.3),            \
-    LADDER(19, 1, 1, 1, 150, 3001, d1, bf16, full, 0.3), LADDER(20, 1, 1, 1, 1, 6001, d1, f16, full, 0),               \
+    LADDER(19, 1, 1, 1, 150, 3001, d1, bf16, full, 0.3), LADDER(20, 1, 4, 2, 1, 6001, d1, f16, full, 0),               \
     LADDER(21, 1, 4, 2, 6, 6001, d1, f16, bottom, 0.3), LADDER(22, 1, 1, 1, 6, 6001, d0, bf16, bottom, 0),             \
     LADDER(23, 2, 1, 1, 20, 6001, d1, bf16, bottom, 0), LADDER(24, 1, 2, 1, 70, 6001, d0, bf16, full, 0.3),            \
     LADDER(25, 1, 1, 1, 150, 6001, d0, f16, full, 0), LADDER(26, 2, 4, 2, 1, 12001, d0, bf16, bottom, 0),              \
-    LADDER(27, 1, 1, 1, 1, 12001, d1, bf16, full, 0), LADDER(28, 2, 1, 1, 6, 12001, d0, f16, full, 0.3),               \
+    LADDER(27, 1, 4, 2, 1, 12001, d1, bf16, full, 0), LADDER(28, 2, 1, 1, 6, 12001, d0, f16, full, 0.3),               \
     LADDER(29, 1, 2, 1, 20, 12001, d1, f16, full, 0), LADDER(30, 1, 1, 1, 70, 12001, d1, bf16, bottom, 0.3),           \
     LADDER(31, 1, 1, 1, 150, 12001, d1, f16, bottom, 0), LADDER(32, 1, 4, 2, 1, 24001, d0, f16, full, 0),              \
-    LADDER(33, 2, 1, 1, 1, 24001, d1, bf16, full, 0.3), LADDER(34, 1, 2, 1, 1, 24001, d1, f16, bottom, 0.3),           \
+    LADDER(33, 2, 4, 2, 1, 24001, d1, bf16, full, 0.3), LADDER(34, 1, 2, 1, 1, 24001, d1, f16, bottom, 0.3),           \
     LADDER(35, 1, 2, 1, 6, 24001, d1, bf16, bottom, 0), LADDER(36, 1, 1, 1, 20, 24001, d0, f16, bottom, 0.3),          \
     LADDER(37, 1, 1, 1, 70, 24001, d0, bf16, full, 0), LADDER(38, 1, 1, 1, 150, 24001, d1, bf16, full, 0)
 
