@@ -266,12 +266,12 @@ const kg_suite flex_attention_static = {
         FLEX_ROW("far_decay_k70001", (), (DECAY, .doc_span = 5000), ONE, .S = 3, .Skv = 70001, .D = d,                 \
                  .dtype = KG_F16),                                                                                     \
         FLEX_ROW("cap_50", (), (CAP(50)), HEADS, .S = 77, .D = d, .dtype = KG_F16),                                    \
-        FLEX_ROW("threads", (), (CAP(30), RELATIVE(140), PREFIX(33)), .B = 1, .H = 2, .S = 801, .D = 2 * d,            \
+        FLEX_ROW("threads", (), (CAP(30), RELATIVE(140), PREFIX(33)), .B = 1, .H = 1, .S = 801, .D = 2 * d,            \
                  .dtype = KG_F16)
 
 /* Edges far from each other in rows of many queries too. */
 #define FAR_EDGES(d)                                                                                                   \
-    FLEX_ROW("edges_window", (), (SLIDING(1500)), ALONE, .S = 2600, .D = d, .dtype = KG_F16),                          \
+    FLEX_ROW("edges_window", (), (SLIDING(1500)), ALONE, .S = 2200, .D = d, .dtype = KG_F16),                          \
         FLEX_ROW("edges_documents", (), (DECAY, DOCUMENT(1000), BLOCK(512)), ALONE, .S = 2600, .D = d,                 \
                  .dtype = KG_BF16),                                                                                    \
         FLEX_ROW("edges_document", (), (DOCUMENT(5000), UNEVEN), ALONE, .S = 1700, .D = d, .dtype = KG_BF16),          \
@@ -294,7 +294,7 @@ const kg_suite flex_attention_static = {
              .dtype = KG_BF16, .causal = true, .bottom_right = true)
 
 /* Work for two threads, rows that they cannot share evenly; blocks whose pairs 16 bits do not count; a band that no
- * corner of a block lies in; more heads than 6 bits count, batches past a byte; slopes that take a maximum up by less
+ * corner of a block lies in; more heads than 7 bits count, batches past a byte; slopes that take a maximum up by less
  * than 2^8 a tile, past FP32's range in all; rows alike but for their windows, each wrong with another's blocks: three,
  * as two processes share the cases. */
 #define WINDOWED(n, d) FLEX_ROW("window_" #n, (), (SLIDING(n), BLOCK(64)), ALONE, .S = 300, .D = d, .dtype = KG_F16)
@@ -303,7 +303,7 @@ const kg_suite flex_attention_static = {
         FLEX_ROW("wide_head", (), (ALIBI, SLIDING(20)), ONE, .S = 17, .Skv = 33, .D = 128, .dtype = KG_BF16),          \
         FLEX_ROW("band_15", (), (SLIDING(15)), ONE, .S = 400, .Skv = 390, .D = d, .dtype = KG_BF16, .causal = true,    \
                  .bottom_right = true),                                                                                \
-        FLEX_ROW("heads_300", (), (ALIBI, RELATIVE(12)), .B = 1, .H = 300, .Hkv = 30, .S = 17, .Skv = 33, .D = d,      \
+        FLEX_ROW("heads_300", (), (ALIBI, RELATIVE(12)), .B = 1, .H = 300, .Hkv = 30, .S = 9, .Skv = 33, .D = d,       \
                  .dtype = KG_BF16),                                                                                    \
         FLEX_ROW("batches_300", (), (DOCUMENT(6)), .B = 300, .H = 1, .S = 20, .D = d, .dtype = KG_F16),                \
         FLEX_ROW("reach_600", (), (RELATIVE(600)), ONE, .S = 3, .Skv = 1300, .D = d, .dtype = KG_BF16),                \

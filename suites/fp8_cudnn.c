@@ -64,6 +64,7 @@ static const struct sdpa_fp8 cpu_shapes[] = {
     MEET(15, 2, 5, 5, 77, 77, 64, full, 0, 100), MEET(16, 2, 6, 2, 1, 77, 64, causal, 0, 0),
     MEET(17, 2, 6, 2, 77, 33, 9, bottom, 0.05, 100), MEET(18, 2, 6, 2, 205, 33, 48, full, 0, 0),
     /* clang-format on */
+    ROW("batches_300", .B = 300, .H = 2, .S = 111, .Skv = 33, .D = 16, .causal = true), /* rows past 16 bits */
     ROW("scale_long", .B = 2, .H = 2, .S = 300, .Skv = 77, .D = 48, .scale = 0.05),
     ROW("d256", .B = 1, .H = 2, .S = 40, .D = 256),
     ROW("keys_32768", .B = 1, .H = 2, .S = 1, .Skv = 32768, .D = 8, .scale = 0.05), /* past sums of 14 bits */
