@@ -94,14 +94,11 @@ static void serve(const kg_host *host, int file)
 {
     struct question question;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (file != 3)
-        dup2(file, 3);
-    close_range(4, ~0U, 0); /* a pipe held open would outlive the worker */
-    while (read_whole(3, &question, sizeof question)) {
-        void *asked = read_bytes(3, question.size);
+    while (read_whole(file, &question, sizeof question)) {
+        void *asked = read_bytes(file, question.size);
         if (!asked)
             return;
-        answer_in_a_fork(host, 3, &question, asked);
+        answer_in_a_fork(host, file, &question, asked);
         free(asked);
     }
 }
@@ -115,6 +112,7 @@ int kg_apart_start(const kg_host *host, struct kg_apart *ret_apart, kg_error *re
         return kg_fail(ret_error, KG_EIO, "no socket to ask apart: %s", strerror(errno));
     const pid_t pid = fork();
     if (pid == 0) {
+        close(ends[0]); /* nothing else: what a tool has put into the process may need its own */
         serve(host, ends[1]);
         _exit(0);
     }
