@@ -56,8 +56,9 @@ static void end(struct repetition *r)
 
 /* ---- a launch --------------------------------------------------------------------------------------------------- */
 
-/* All that comes before the launch is only enqueued. */
-static int produce_inputs(struct repetition *r, kg_error *ret_error)
+/* All that comes before the launch is only enqueued. The launch may begin beside the last copy, of each input in turn.
+ */
+static int produce_inputs(struct repetition *r, int number, kg_error *ret_error)
 {
     const struct kg_device_ops *ops = r->context->ops;
     const struct kg_buffers *set = &r->asked->fixture->buffers;
@@ -66,10 +67,12 @@ static int produce_inputs(struct repetition *r, kg_error *ret_error)
         if (set->tensors[i].role == KG_INPUT)
             status =
                 ops->paint(r->context, set->tensors[i].data, kg_tensor_bytes(&set->tensors[i]), KG_POISON, ret_error);
-    for (int i = 0; i < set->count && !status; i++)
+    for (int n = 0; n < set->count && !status; n++) {
+        const int i = (number / CONDITIONS + n) % set->count;
         if (set->tensors[i].role == KG_INPUT)
             status = ops->copy_slowly(r->context, set->tensors[i].data, r->first.tensors[i].data,
                                       kg_tensor_bytes(&set->tensors[i]), ret_error);
+    }
     return status;
 }
 
@@ -90,10 +93,10 @@ static int launch(struct repetition *r, int number, enum condition condition, kg
     const struct kg_device_ops *ops = r->context->ops;
     const double us = fmax(r->launch_us, LEAST_US);
     int status = kg_buffers_poison(&r->asked->fixture->buffers, ret_error);
-    if (!status && condition == BEHIND)
-        status = produce_inputs(r, ret_error);
     if (!status)
         status = kg_prepared_renew_workspace(r->asked->prepared, 0, r->context, ret_error);
+    if (!status && condition == BEHIND)
+        status = produce_inputs(r, number, ret_error);
     if (!status && condition == BESIDE)
         status = ops->compete(r->context, r->competing, us, kg_mix64((uint64_t)number), ret_error);
     if (status)
