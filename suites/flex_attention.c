@@ -201,7 +201,7 @@ const kg_suite flex_attention_static = {
     { { MEET_SIZES("ladder_" #n, b, h, keys, s, skv, d, mask, factor), .dtype = (enum kg_dtype)dtype_##type },         \
       __VA_ARGS__ }
 #define LADDERS(d0, d1)                                                                                                \
-    LADDER(1, 1, 4, 2, 1, 701, d0, bf16, bottom, 0.5, ALIBI, BLOCK(512)),                                              \
+    LADDER(1, 1, 1, 1, 1, 701, d0, bf16, bottom, 0.5, ALIBI, BLOCK(512)),                                              \
     LADDER(2, 1, 1, 1, 6, 701, d1, bf16, full, 0, DECAY, .doc_span = 1000, SLIDING(1500), BLOCK(512)),                 \
     LADDER(3, 1, 4, 2, 70, 701, d0, f16, full, 0, RELATIVE(600), DOCUMENT(1000), BLOCK(512)),                          \
     LADDER(4, 1, 4, 2, 200, 701, d1, bf16, full, 0.5, RELATIVE(600), DOCUMENT(5000), UNEVEN, BLOCK(64)),               \

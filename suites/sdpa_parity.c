@@ -185,7 +185,7 @@ enum { keys_mha = 4, keys_gqa = 2 };
 #define LADDER(n, b, h, keys, s, skv, d, type, mask, factor)                                                           \
     { MEET_SIZES("ladder_" #n, b, h, keys, s, skv, d, mask, factor), .dtype = (enum kg_dtype)dtype_##type }
 #define LADDERS(d0, d1)                                                                                                \
-    LADDER(1, 1, 4, 2, 1, 701, d0, bf16, full, 0.3), LADDER(2, 1, 1, 1, 6, 701, d0, f16, bottom, 0),                   \
+    LADDER(1, 1, 1, 1, 1, 701, d0, bf16, full, 0.3), LADDER(2, 1, 1, 1, 6, 701, d0, f16, bottom, 0),                   \
     LADDER(3, 1, 1, 1, 20, 701, d1, f16, full, 0.3), LADDER(4, 2, 4, 2, 70, 701, d1, f16, full, 0),                    \
     LADDER(5, 1, 4, 2, 150, 701, d1, bf16, bottom, 0), LADDER(6, 1, 2, 1, 150, 701, d0, f16, bottom, 0.3),             \
     LADDER(7, 1, 4, 2, 150, 701, d0, bf16, full, 0.3), LADDER(8, 1, 4, 2, 1, 1501, d1, bf16, bottom, 0.3),             \

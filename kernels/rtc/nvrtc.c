@@ -18,6 +18,7 @@ struct calls {
     int (*GetSupportedArchs)(int *ret_archs);
     int (*CreateProgram)(void **ret_program, const char *text, const char *name, int n_headers,
                          const char *const *headers, const char *const *header_names);
+    int (*DestroyProgram)(void **program);
     int (*CompileProgram)(void *program, int n_options, const char *const *options);
     int (*GetCUBINSize)(void *program, size_t *ret_size);
     int (*GetCUBIN)(void *program, char *ret_cubin);
@@ -171,6 +172,8 @@ static int make(const kg_host *host, const void *asked, size_t size, void **ret_
         made.result = call.GetCUBIN(program, bytes + sizeof made);
     if (log_bytes)
         (void)call.GetProgramLog(program, bytes + sizeof made + made.cubin_bytes);
+    if (program)
+        (void)call.DestroyProgram(&program);
     (void)snprintf(made.error, sizeof made.error, "%s", call.GetErrorString(made.result));
     memcpy(bytes, &made, sizeof made);
     *ret_answer = bytes;
