@@ -35,7 +35,7 @@ static const struct {
     { SYMBOL(Version) },        { SYMBOL(GetNumSupportedArchs) }, { SYMBOL(GetSupportedArchs) },
     { SYMBOL(CreateProgram) },  { SYMBOL(CompileProgram) },       { SYMBOL(GetCUBINSize) },
     { SYMBOL(GetCUBIN) },       { SYMBOL(GetProgramLogSize) },    { SYMBOL(GetProgramLog) },
-    { SYMBOL(GetErrorString) },
+    { SYMBOL(GetErrorString) }, { SYMBOL(DestroyProgram) },
 #undef SYMBOL
 };
 
