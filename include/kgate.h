@@ -230,6 +230,7 @@ struct kg_host {
     /* What prepare does next, for profilers: a range `what CASE-ID` within the case's phase, up to the next call. NULL:
      * nothing of its own. */
     void (*part)(const kg_host *host, const char *what);
+    /* For modules of ABI 7: library_open. */
     int (*library_open_of_abi_7)(const kg_host *host, const char *soname, void **ret_library, kg_error *ret_error);
     /* What a function of the module answers in a process of its own, in which nothing is open but the module, no
      * library, no device, and which ends then: so what it opens shares nothing with what others of this process opened

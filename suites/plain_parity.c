@@ -35,12 +35,5 @@ const kg_suite plain_parity = {
     .regimes = KG_LIST(regimes),
     .time = { .off = true },
     /* sdpa_parity's for FP16, which holds rows as short. */
-    .gates = { .max_abs = 0.04,
-               .mean_abs = 0.002,
-               .bad_abs = 0.01,
-               .bad_rel = 0.01,
-               .bad_pct = 0,
-               .rel_l2 = 0.01,
-               .scaled = 4,
-               .slope = 0.005 },
+    .gates = PARITY_GATES,
 };

@@ -445,13 +445,6 @@ const kg_suite sdpa_parity = {
      * Over the error scale, in 1 to 16384 keys and all regimes, tensor cores' arithmetic reaches 2.7 (weights rounded
      * after they are normalised, ties), 2.2 where it is rounded before, and 2.0 on normal inputs; slopes are off by
      * 0.0016, by 0.0006 in FP16. One key lost of 4096 shows 6 and more in FP16, a maximum that begins at 0 over 200. */
-    .gates = { .max_abs = 0.04,
-               .mean_abs = 0.002,
-               .bad_abs = 0.01,
-               .bad_rel = 0.01,
-               .bad_pct = 0,
-               .rel_l2 = 0.01,
-               .scaled = 4,
-               .slope = 0.005 },
+    .gates = PARITY_GATES,
     .time = { .off = true },
 };

@@ -50,6 +50,13 @@ enum { mask_full = false, mask_causal = true, mask_bottom = true };
 enum { align_full = false, align_causal = false, align_bottom = true };
 enum { dtype_f16 = KG_F16, dtype_bf16 = KG_BF16 };
 
+/* What sdpa_parity.c says of them. */
+#define PARITY_GATES                                                                                                   \
+    {                                                                                                                  \
+        .max_abs = 0.04, .mean_abs = 0.002, .bad_abs = 0.01, .bad_rel = 0.01, .bad_pct = 0, .rel_l2 = 0.01,            \
+        .scaled = 4, .slope = 0.005                                                                                    \
+    }
+
 /* Lengths of queries and keys: each rest of a division by 16 once of either, so by 2, 4 and 8 too, a tile's width and
  * less among them; then whole tiles of both, fewer and more. ROW(s, keys, ...) */
 /* clang-format off */

@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/socket.h"
+
 enum { ANSWERED = 113 }; /* exit status: a function may exit too */
 
 struct question {
@@ -24,35 +26,11 @@ struct answer {
     size_t size;
 };
 
-/* ---- the socket ------------------------------------------------------------------------------------------------ */
-
-static bool write_whole(int file, const void *bytes, size_t size)
-{
-    for (size_t done = 0; done < size;) {
-        const ssize_t wrote = send(file, (const char *)bytes + done, size - done, MSG_NOSIGNAL);
-        if (wrote < 0 && errno != EINTR)
-            return false;
-        done += wrote > 0 ? (size_t)wrote : 0;
-    }
-    return true;
-}
-
-static bool read_whole(int file, void *ret_bytes, size_t size)
-{
-    for (size_t done = 0; done < size;) {
-        const ssize_t got = read(file, (char *)ret_bytes + done, size - done);
-        if (got == 0 || (got < 0 && errno != EINTR))
-            return false;
-        done += got > 0 ? (size_t)got : 0;
-    }
-    return true;
-}
-
 /* Of `size` bytes to free(). */
 static void *read_bytes(int file, size_t size)
 {
     void *bytes = malloc(size + 1);
-    if (bytes && read_whole(file, bytes, size))
+    if (bytes && kg_socket_receive(file, bytes, size, 0))
         return bytes;
     free(bytes);
     return NULL;
@@ -68,7 +46,7 @@ static bool reply(const kg_host *host, int file, const struct question *question
     answer.status = question->function(host, asked, question->size, &bytes, &answer.size, &answer.error);
     if (answer.status)
         answer.size = 0;
-    return write_whole(file, &answer, sizeof answer) && write_whole(file, bytes, answer.size);
+    return kg_socket_send(file, &answer, sizeof answer) && kg_socket_send(file, bytes, answer.size);
 }
 
 /* Whoever asks waits: one question at a time. */
@@ -87,14 +65,14 @@ static void answer_in_a_fork(const kg_host *host, int file, const struct questio
         (void)kg_fail(&none.error, KG_EDEVICE, "the process asked apart ended by signal %d", WTERMSIG(status));
     else
         (void)kg_fail(&none.error, KG_EDEVICE, "the process asked apart ended without an answer");
-    (void)write_whole(file, &none, sizeof none);
+    (void)kg_socket_send(file, &none, sizeof none);
 }
 
 static void serve(const kg_host *host, int file)
 {
     struct question question;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    while (read_whole(file, &question, sizeof question)) {
+    while (kg_socket_receive(file, &question, sizeof question, 0)) {
         void *asked = read_bytes(file, question.size);
         if (!asked)
             return;
@@ -144,8 +122,8 @@ int kg_apart_ask(const struct kg_apart *apart, kg_apart_fn *function, const void
     struct answer answer;
     if (apart->socket < 0)
         return kg_fail(ret_error, KG_EUNSUPPORTED, "this process has none to ask apart");
-    if (!write_whole(apart->socket, &question, sizeof question) || !write_whole(apart->socket, asked, size) ||
-        !read_whole(apart->socket, &answer, sizeof answer))
+    if (!kg_socket_send(apart->socket, &question, sizeof question) || !kg_socket_send(apart->socket, asked, size) ||
+        !kg_socket_receive(apart->socket, &answer, sizeof answer, 0))
         return kg_fail(ret_error, KG_EDEVICE, "the process to ask apart is gone");
     if (answer.status)
         return kg_fail(ret_error, answer.status, "%s", answer.error.text);

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "measure/block.h"
+#include "base/socket.h"
 #include "worker/twin_ask.h"
 #include "worker/wire.h"
 #include "worker/worker.h"
@@ -102,9 +103,9 @@ static int ask(struct kg_twin *t, const struct kg_twin_ask *asked, const struct 
         return status;
     const double timeout_s = t->job->timeout_s;
     const double deadline_s = timeout_s > 0 ? kg_wire_said_s() + PATIENCE_SHARE * timeout_s : 0;
-    if (!*t->death && !(kg_twin_send(t->pipe, asked, sizeof *asked) &&
-                        kg_twin_send(t->pipe, sets, (size_t)asked->n_sets * sizeof *sets) &&
-                        kg_twin_receive(t->pipe, ret_answer, sizeof *ret_answer, deadline_s)))
+    if (!*t->death && !(kg_socket_send(t->pipe, asked, sizeof *asked) &&
+                        kg_socket_send(t->pipe, sets, (size_t)asked->n_sets * sizeof *sets) &&
+                        kg_socket_receive(t->pipe, ret_answer, sizeof *ret_answer, deadline_s)))
         lose(t, deadline_s > 0 && kg_now_s() >= deadline_s);
     if (*t->death)
         return kg_fail(ret_error, KG_EDEVICE, "%s", t->death);

@@ -62,9 +62,4 @@ struct kg_twin_answer {
     double us[KG_MAX_BATCH];
 };
 
-/* All of it, whatever interrupts; false: the other end is gone, or by `deadline_s` (kg_now_s; 0: none) has not said
- * anything. */
-bool kg_twin_send(int pipe, const void *data, size_t bytes);
-bool kg_twin_receive(int pipe, void *ret_data, size_t bytes, double deadline_s);
-
 #endif

@@ -10,6 +10,7 @@
 #include "worker/case_run.h"
 #include "worker/identity.h"
 #include "worker/twin.h"
+#include "base/socket.h"
 #include "worker/twin_ask.h"
 #include "worker/wire.h"
 #include "worker/worker.h"
@@ -106,7 +107,7 @@ static int receive_sets(struct twin *t, const struct kg_twin_ask *ask, struct se
     sets.workspaces = calloc((size_t)ask->n_sets + 1, sizeof *sets.workspaces);
     int status = sets.buffers && sets.workspaces ? KG_OK : kg_fail(ret_error, KG_ENOMEM, "no host memory for sets");
     for (int i = 0; i < ask->n_sets; i++) {
-        if (!kg_twin_receive(KG_TWIN_PIPE, &set, sizeof set, 0))
+        if (!kg_socket_receive(KG_TWIN_PIPE, &set, sizeof set, 0))
             _exit(0);
         const int tensors = set.count - ask->has_workspace;
         for (int j = 0; j < set.count && !status; j++) {
@@ -284,14 +285,14 @@ static void serve(struct twin *t)
 {
     static struct kg_twin_ask ask;
     static struct kg_twin_answer answer;
-    while (kg_twin_receive(KG_TWIN_PIPE, &ask, sizeof ask, 0)) {
+    while (kg_socket_receive(KG_TWIN_PIPE, &ask, sizeof ask, 0)) {
         struct sets sets = { 0 };
         memset(&answer, 0, sizeof answer);
         answer.status = receive_sets(t, &ask, &sets, &answer.error);
         if (!answer.status)
             answer.status = do_asked(t, &ask, &sets, &answer, &answer.error);
         drop_sets(&sets);
-        if (!kg_twin_send(KG_TWIN_PIPE, &answer, sizeof answer))
+        if (!kg_socket_send(KG_TWIN_PIPE, &answer, sizeof answer))
             return;
     }
 }

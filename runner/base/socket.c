@@ -1,5 +1,5 @@
-/* twin_ask.c -- bytes through the socket between two workers. */
-#include "worker/twin_ask.h"
+/* socket.c -- bytes through a socket between two processes. */
+#include "base/socket.h"
 
 #include <errno.h>
 #include <math.h>
@@ -8,10 +8,10 @@
 
 #include "base/clock.h"
 
-bool kg_twin_send(int pipe, const void *data, size_t bytes)
+bool kg_socket_send(int socket, const void *data, size_t bytes)
 {
     for (size_t done = 0; done < bytes;) {
-        const ssize_t sent = send(pipe, (const char *)data + done, bytes - done, MSG_NOSIGNAL);
+        const ssize_t sent = send(socket, (const char *)data + done, bytes - done, MSG_NOSIGNAL);
         if (sent < 0 && errno != EINTR)
             return false;
         done += sent > 0 ? (size_t)sent : 0;
@@ -19,9 +19,9 @@ bool kg_twin_send(int pipe, const void *data, size_t bytes)
     return true;
 }
 
-static bool is_there_by(int pipe, double deadline_s)
+static bool is_there_by(int socket, double deadline_s)
 {
-    struct pollfd look = { .fd = pipe, .events = POLLIN };
+    struct pollfd look = { .fd = socket, .events = POLLIN };
     int ready = 0;
     while (ready <= 0) {
         const double left_ms = 1e3 * (deadline_s - kg_now_s());
@@ -34,12 +34,12 @@ static bool is_there_by(int pipe, double deadline_s)
     return true;
 }
 
-bool kg_twin_receive(int pipe, void *ret_data, size_t bytes, double deadline_s)
+bool kg_socket_receive(int socket, void *ret_data, size_t bytes, double deadline_s)
 {
     for (size_t done = 0; done < bytes;) {
-        if (!is_there_by(pipe, deadline_s))
+        if (!is_there_by(socket, deadline_s))
             return false;
-        const ssize_t got = recv(pipe, (char *)ret_data + done, bytes - done, 0);
+        const ssize_t got = recv(socket, (char *)ret_data + done, bytes - done, 0);
         if (got == 0 || (got < 0 && errno != EINTR))
             return false;
         done += got > 0 ? (size_t)got : 0;
