@@ -51,7 +51,7 @@ static const struct sdpa e4m3_cpu_shapes[] = { CPU_ROWS, LENGTH_PAIRS(LENGTH, 80
     { "alternating", "mission" }, { "high", "mission" }, { "rising", "mission" }, { "falling", "mission" },            \
     { "sink", "mission" }, { "winner", "mission" }, { "coded", "mission" }, { "ones", "*" },                           \
     { "sixty_four", "mission" }, { "huge_v", "mission" }, { "head_scales", "mission" }, { "low", "mission" },          \
-    { "lowest", "mission" }, { "bottom", "mission" }, { "ascending", "odd" }, { "ascending", "uneven" },               \
+    { "lowest", "mission" }, { "bottom", "mission" }, { "deepest", "mission" }, { "ascending", "odd" }, { "ascending", "uneven" },               \
     { "head_scales", "odd" }, { "sink_near", "threads" }, { "outlier_v", "scale*" }, { "outlier_v", "long_*" }, { "rising", "long_*" }, { "zero_heads", "scale" },         \
     { "zero_heads", "many_heads" }, { "outlier_k", "mission" }, { "outlier_q", "mission" }, { "end_v", "mission" }, { "large_q", "mission" }, { "large_k", "mission" },   \
      { "zero_tiles", "uneven" }

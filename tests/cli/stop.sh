@@ -9,21 +9,26 @@ files=(build_meta.json correctness_summary.json perf_baseline.json samples.jsonl
 # A right case, one that hangs, and one that is not reached for it.
 three=(--module "$broken" process/plain/s0/good process/plain/s0/hang process/plain/s0/exits --case-timeout 300)
 
-used() { # clock ticks that a process has used
-    cut -d ' ' -f 14 "/proc/$1/stat" 2>/dev/null || true
+used() { # PROCESS... -- clock ticks that each has used
+    local process
+    for process in "$@"; do
+        cut -d ' ' -f 14 "/proc/$process/stat" 2>/dev/null || true
+    done
 }
 
-# Waits until the worker waits in its hanging kernel: it is there, and uses no more time.
+# Waits until the worker waits in its hanging kernel: it and the process that it asks apart are there, and use no more
+# time.
 hanging() {
     local i before=
     for ((i = 0; i < 600; i++)); do
         sleep 0.2
-        local worker now
-        worker=$(workers)
-        now=${worker:+$(used "$worker")}
-        [ -z "$now" ] || [ "$now" != "$before" ] || return 0
+        local processes now
+        mapfile -t processes < <(workers)
+        now=$(used "${processes[@]}")
+        [ "${#processes[@]}" != 2 ] || [ -z "$now" ] || [ "$now" != "$before" ] || return 0
         before=$now
     done
+    expect 'a worker that waits in its kernel' 'none in 120 s' one
 }
 
 # start ARGUMENT... -- gate in the background, as a terminal starts it: a process group of its own, to all of which the
