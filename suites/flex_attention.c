@@ -411,7 +411,11 @@ static const struct flex cpu_lengths[] = {
 };
 
 static const kg_suite_regime length_regimes[] = {
-    ALL_REGIMES("*_s300"),
+    VALUE_REGIMES("*_bf16_d64_s300"),
+    EACH_REGIMES("*_bf16_d64_s300"),
+    TILE_REGIMES("*_f16_d128_s300"),
+    { "k32", "*_f16_d128_s300" },
+    { "huge_v", "*_f16_d128_s300" },
     { "hidden", "*_s300" },
     ALL_REGIMES("*_f16_d40_s77"),
     { "hidden", "*_f16_d40_s77" },

@@ -376,14 +376,29 @@ static const struct sdpa cpu_shapes[] = {
     MANY_HEADS(8, 3),
 };
 
+/* clang-format off */
+#define FEW_REGIMES(rows) EACH_REGIMES(rows), { "coded", rows }
+/* clang-format on */
+
 /* Long rows, so that every kernel takes several tiles; on the CPU the shorter ones. */
 static const kg_suite_regime regimes[] = {
-    ALL_REGIMES("*_b[1-7]_*_gqa_s77"),
+    ALL_REGIMES("*_b1_causal_gqa_s77"),
+    ALL_REGIMES("*_b3_full_gqa_s77"),
+    ALL_REGIMES("bf16_d96_b5_*_gqa_s77"), /* of the CPU */
+    ALL_REGIMES("f16_d80_b3_causal_gqa_s77"),
+    ALL_REGIMES("f16_d40_b3_*"), /* half an 8 over, none of its multiples, the largest */
+    ALL_REGIMES("f16_d100_b3_*"),
+    ALL_REGIMES("f16_d256_b3_*"),
+    FEW_REGIMES("bf16_*_b3_causal_gqa_s77"), /* the rest of them */
+    FEW_REGIMES("f16_d[5679]*_b3_causal_gqa_s77"),
+    FEW_REGIMES("f16_d*8_b3_causal_gqa_s77"),
+    FEW_REGIMES("f16_d136_b3_*"),
     EACH_REGIMES("*_b[12]_*_mha_s77"),
     EACH_REGIMES("*_b1_*_s17"),
     { "coded", "*_b8_*_gqa_s77" },
     { "head_scales", "*_b8_*_gqa_s77" },
-    TILE_REGIMES("*_gqa_s640"),
+    TILE_REGIMES("*_b1_*_gqa_s640"),
+    TILE_REGIMES("bf16_d128_b3_full_gqa_s640"),
     { "poison", "*_gqa_s1000" },
     { "hidden", "*_causal_gqa_s77" },
     { "hidden", "*_causal_gqa_s640" },

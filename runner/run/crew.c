@@ -11,7 +11,7 @@
 static const struct {
     int cores;
     uint64_t bytes;
-} needs[] = { [KG_CPU] = { 1, 4ull << 30 }, [KG_CUDA] = { 4, 24ull << 30 } };
+} needs[] = { [KG_CPU] = { 1, 4ull << 30 }, [KG_CUDA] = { 4, 19ull << 30 } };
 
 struct crew {
     const struct kg_job *job;
