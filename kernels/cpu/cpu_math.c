@@ -15,34 +15,33 @@ static int prepare(const kg_backend *self, const kg_call *call, void **ret_state
     return cpu_rows_new(self, call, call->problem, sizeof(struct cpu_rows), ret_state, ret_error);
 }
 
-static float element(const kg_tensor *tensor, int64_t index)
-{
-    uint16_t half = ((const uint16_t *)tensor->data)[index];
-    return tensor->dtype == KG_BF16 ? float_from_bf16(half) : float_from_f16(half);
-}
-
 static void attend_row(const struct sdpa *p, const kg_tensor *tensors, int64_t row, float *weights)
 {
     int64_t D = p->D, Hkv = sdpa_kv_heads(p), Skv = sdpa_kv_length(p);
     int64_t i = row % p->S, h = row / p->S % p->H, b = row / p->S / p->H;
     int64_t first_key = (b * Hkv + h / sdpa_group(p)) * Skv;
     int64_t visible = sdpa_visible_keys(p, i);
-    float *sums = weights + Skv, scale = (float)sdpa_scale(p), row_max = -INFINITY, row_sum = 0;
+    float *sums = weights + Skv, *key = sums + D, scale = (float)sdpa_scale(p), row_max = -INFINITY, row_sum = 0;
 
+    half_load_row(&tensors[SDPA_Q], row * D, D, 1, sums);
     for (int64_t j = 0; j < visible; j++) {
         float dot = 0;
+        half_load_row(&tensors[SDPA_K], (first_key + j) * D, D, 1, key);
+#pragma omp simd reduction(+ : dot)
         for (int64_t d = 0; d < D; d++)
-            dot += element(&tensors[SDPA_Q], row * D + d) * element(&tensors[SDPA_K], (first_key + j) * D + d);
+            dot += sums[d] * key[d];
         weights[j] = scale * dot;
-        row_max = fmaxf(row_max, weights[j]);
+        row_max = weights[j] > row_max ? weights[j] : row_max;
     }
     for (int64_t d = 0; d < D; d++)
         sums[d] = 0;
     for (int64_t j = 0; j < visible; j++) {
         float weight = expf(weights[j] - row_max);
         row_sum += weight;
+        half_load_row(&tensors[SDPA_V], (first_key + j) * D, D, 1, key);
+#pragma omp simd
         for (int64_t d = 0; d < D; d++)
-            sums[d] += weight * element(&tensors[SDPA_V], (first_key + j) * D + d);
+            sums[d] += weight * key[d];
     }
     half_store_row(&tensors[SDPA_O], row * D, D, sums, visible > 0 ? 1 / row_sum : 0);
 }

@@ -23,14 +23,12 @@ static int prepare(const kg_backend *self, const kg_call *call, void **ret_state
     return status;
 }
 
-static float dot(const float *a, const kg_tensor *k, int64_t row, int64_t D)
+static float dot(const float *a, const float *b, int64_t D)
 {
     float sum = 0;
-    for (int64_t d = 0; d < D; d++) {
-        float element;
-        half_load_row(k, row * D + d, 1, 1, &element);
-        sum += a[d] * element;
-    }
+#pragma omp simd reduction(+ : sum)
+    for (int64_t d = 0; d < D; d++)
+        sum += a[d] * b[d];
     return sum;
 }
 
@@ -40,14 +38,16 @@ static void attend_row(const struct sdpa *p, const struct flex_aux *aux, const k
     const int64_t D = p->D, Skv = sdpa_kv_length(p);
     const int q = (int)(row % p->S), h = (int)(row / p->S % p->H), b = (int)(row / p->S / p->H);
     const int64_t first_key = (b * sdpa_kv_heads(p) + h / sdpa_group(p)) * Skv;
-    float *sums = weights + Skv, scale = (float)sdpa_scale(p), row_max = -INFINITY, row_sum = 0;
+    float *sums = weights + Skv, *key = sums + D, scale = (float)sdpa_scale(p), row_max = -INFINITY, row_sum = 0;
 
     half_load_row(&tensors[SDPA_Q], row * D, D, scale, sums);
     for (int64_t j = 0; j < Skv; j++) {
         weights[j] = -INFINITY;
-        if (flex_mask(b, h, q, (int)j, aux))
-            weights[j] = flex_score(dot(sums, &tensors[SDPA_K], first_key + j, D), b, h, q, (int)j, aux);
-        row_max = fmaxf(row_max, weights[j]);
+        if (!flex_mask(b, h, q, (int)j, aux))
+            continue;
+        half_load_row(&tensors[SDPA_K], (first_key + j) * D, D, 1, key);
+        weights[j] = flex_score(dot(sums, key, D), b, h, q, (int)j, aux);
+        row_max = weights[j] > row_max ? weights[j] : row_max;
     }
     for (int64_t d = 0; d < D; d++)
         sums[d] = 0;
@@ -56,11 +56,10 @@ static void attend_row(const struct sdpa *p, const struct flex_aux *aux, const k
             continue;
         const float weight = expf(weights[j] - row_max);
         row_sum += weight;
-        for (int64_t d = 0; d < D; d++) {
-            float element;
-            half_load_row(&tensors[SDPA_V], (first_key + j) * D + d, 1, 1, &element);
-            sums[d] += weight * element;
-        }
+        half_load_row(&tensors[SDPA_V], (first_key + j) * D, D, 1, key);
+#pragma omp simd
+        for (int64_t d = 0; d < D; d++)
+            sums[d] += weight * key[d];
     }
     half_store_row(&tensors[SDPA_O], row * D, D, sums, row_sum == 0 ? 0 : 1 / row_sum);
 }

@@ -11,7 +11,7 @@
 struct cpu_rows {
     struct sdpa problem;
     int n_threads;
-    int64_t width; /* floats of one thread: a score for each key, then the row's sums */
+    int64_t width; /* floats of one thread: a score for each key, the row's sums, a row of K or V */
     float *all;
 };
 
@@ -20,7 +20,7 @@ static inline int cpu_rows_new(const kg_backend *self, const kg_call *call, cons
                                void **ret_state, kg_error *ret_error)
 {
     const int n_threads = threads_for(call->device->units, sdpa_flops(p));
-    const int64_t width = sdpa_kv_length(p) + p->D;
+    const int64_t width = sdpa_kv_length(p) + 2 * p->D;
     struct cpu_rows *rows = calloc(1, size + (size_t)(n_threads * width) * sizeof(float));
     if (!rows)
         return kg_fail(ret_error, KG_ENOMEM, "no memory for the score rows of %s", self->name);

@@ -44,10 +44,11 @@ static inline float float_from_f16(uint16_t half)
     uint32_t magnitude = half & 0x7fff;
     uint32_t shifted = magnitude << 13;
     /* Exponent bias 15 becomes 127; once more for infinity and NaN, whose exponent is all ones in both formats. */
-    uint32_t normal = shifted + (112u << 23) + (magnitude >= 0x7c00 ? 112u << 23 : 0);
+    uint32_t normal = shifted + (112u << 23) + ((0 - (uint32_t)(magnitude >= 0x7c00)) & 112u << 23);
     /* A subnormal f is placed in the mantissa of 2^-14 (1 + f): taking 2^-14 off again is exact. */
     uint32_t subnormal = float_bits(float_of_bits((113u << 23) | shifted) - 0x1p-14f);
-    return float_of_bits(sign | (magnitude < 0x0400 ? subnormal : normal));
+    uint32_t is_subnormal = 0 - (uint32_t)(magnitude < 0x0400); /* a mask: gcc makes a branch of a choice */
+    return float_of_bits(sign | (subnormal & is_subnormal) | (normal & ~is_subnormal));
 }
 
 static inline uint16_t f16_from_float(float value)
@@ -68,9 +69,11 @@ static inline void half_load_row(const kg_tensor *tensor, int64_t first, int64_t
 {
     const uint16_t *half = (const uint16_t *)tensor->data + first;
     if (tensor->dtype == KG_BF16)
+#pragma omp simd
         for (int64_t i = 0; i < n; i++)
             ret_row[i] = float_from_bf16(half[i]) * factor;
     else
+#pragma omp simd
         for (int64_t i = 0; i < n; i++)
             ret_row[i] = float_from_f16(half[i]) * factor;
 }

@@ -39,7 +39,7 @@ static void encode(enum sdpa_code code, float *x, int64_t count)
 {
     float largest = 0;
     for (int64_t i = 0; i < count; i++)
-        largest = fmaxf(largest, fabsf(x[i]));
+        largest = fabsf(x[i]) > largest ? fabsf(x[i]) : largest;
     for (int64_t i = 0; i < count; i++)
         x[i] = sdpa_error_coded(code, x[i], largest);
 }
@@ -101,7 +101,7 @@ static int64_t weigh(const struct inputs *in, const struct query *at, const floa
         const double score = scale * sdpa_dot(q, k + j * p->D, p->D);
         ret_weights[j] = in->scores ? in->scores->modify(in->scores->of, score, at->b, at->h, at->i, j) : score;
         ret_added[j] = in->scores ? SDPA_SCORE_ROUNDING * (1 + fabs(score) + fabs(ret_weights[j])) : 0;
-        row_max = fmax(row_max, ret_weights[j]);
+        row_max = ret_weights[j] > row_max ? ret_weights[j] : row_max;
     }
     for (int64_t j = 0; j < at->keys; j++) {
         const bool hidden = ret_weights[j] == -INFINITY;

@@ -42,7 +42,7 @@ static void reference_row(const struct inputs *in, int64_t row, double *weights,
         weights[j] = scale * sdpa_dot(in->q + row * D, in->k + (first_key + j) * D, D);
         if (scores)
             weights[j] = scores->modify(scores->of, weights[j], b, h, i, j);
-        row_max = fmax(row_max, weights[j]);
+        row_max = weights[j] > row_max ? weights[j] : row_max;
     }
     double row_sum = 0;
     for (int64_t d = 0; d < D; d++)
