@@ -198,8 +198,7 @@ static bool is_launched(const struct kg_launch_info *launch, int count, const ch
 }
 
 /* Kernels that are launched, each once, and what else was compiled for them: what one of those writes, they may read.
- * Of a backend that stages, the digest of what was staged says that: NVRTC's code of one text differs by what the
- * process compiled before, in a few instructions of our block mask's kernel. */
+ */
 static void add_codes(const struct kg_launch_info *launch, const struct kg_module *module,
                       const struct kg_prepared *prepared, const kg_device *device, char *text, size_t size)
 {
@@ -212,7 +211,7 @@ static void add_codes(const struct kg_launch_info *launch, const struct kg_modul
         if (!is_launched(launch, i, name))
             kg_text_join(text, size, "; ", "%s%s%s", name, *hash ? ":" : "", hash);
     }
-    for (int i = 0; i < identity->n_compiled && !prepared->backend->stage; i++) {
+    for (int i = 0; i < identity->n_compiled; i++) {
         const kg_compiled *compiled = &identity->compiled[i];
         if (!is_launched(launch, launch->n_launched, compiled->name))
             kg_text_join(text, size, "; ", "%s:%s", compiled->name, compiled->code_hash);
