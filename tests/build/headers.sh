@@ -13,7 +13,7 @@ includes="-I$folder -I$folder/include -I$folder/runner -I$folder/kernels ${cuda:
 compiles() { # compiles HEADER LANGUAGE-OPTIONS COMPILER...
     header=$1 options=$2
     shift 2
-    "$@" $options -Wall -Wextra -Werror -D_GNU_SOURCE $includes -fsyntax-only "$header"
+    "$@" $options -Wall -Wextra -Werror -fopenmp-simd -D_GNU_SOURCE $includes -fsyntax-only "$header"
 }
 
 count=0 status=0
