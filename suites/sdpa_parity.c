@@ -386,7 +386,7 @@ static const kg_suite_regime regimes[] = {
     ALL_REGIMES("*_b3_full_gqa_s77"),
     ALL_REGIMES("bf16_d96_b5_*_gqa_s77"), /* of the CPU */
     ALL_REGIMES("f16_d80_b3_causal_gqa_s77"),
-    ALL_REGIMES("f16_d40_b3_*"), /* half an 8 over, none of its multiples, the largest */
+    ALL_REGIMES("f16_d40_b3_*"), /* a multiple of 8 and not of 16, of 4 and not of 8, the largest */
     ALL_REGIMES("f16_d100_b3_*"),
     ALL_REGIMES("f16_d256_b3_*"),
     FEW_REGIMES("bf16_*_b3_causal_gqa_s77"), /* the rest of them */

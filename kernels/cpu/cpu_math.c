@@ -1,6 +1,7 @@
 /* cpu_math.c -- attention on the CPU by plain loops: a whole row of scores, its softmax, then the sum over V.
  *
- * The anchor of the CPU rows: it stays as it is, so that their ratios keep a meaning. Speed goes into cpu_flash.c.
+ * The anchor of the CPU rows: what makes it faster or slower moves their ratios, and wants a bless. Speed goes into
+ * cpu_flash.c.
  */
 #include "op/cpu_rows.h"
 #include "op/half.h"

@@ -1,5 +1,5 @@
 /* cpu_flex_math.c -- attention with modifiers on the CPU by plain loops: a whole row of scores, each modified or
- * hidden, its softmax, then the sum over V. The anchor of the CPU rows: it stays as it is.
+ * hidden, its softmax, then the sum over V. The anchor of the CPU rows, as cpu_math.c is.
  */
 #include "flex/flex.h"
 #include "flex/modifiers.h"

@@ -197,8 +197,7 @@ static bool is_launched(const struct kg_launch_info *launch, int count, const ch
     return false;
 }
 
-/* Kernels that are launched, each once, and what else was compiled for them: what one of those writes, they may read.
- */
+/* Kernels that are launched, each once, and what else was compiled for them, which may write what they read. */
 static void add_codes(const struct kg_launch_info *launch, const struct kg_module *module,
                       const struct kg_prepared *prepared, const kg_device *device, char *text, size_t size)
 {
