@@ -33,7 +33,7 @@ expect 'not timed' "$(timed false)" stage_c_debug_print
 
 # ---- the defects ----
 
-gate run --module "$flaws" --device cpu --format json
+gate run --module "$flaws" --device cpu --no-time --format json
 expect 'defects: status' "$status" 1
 while read -r id wanted reason; do
     caught "$id" "$wanted" "$reason"

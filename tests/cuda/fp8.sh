@@ -27,7 +27,7 @@ status 0 "${run[@]}" --no-time fp8_sdpa --set S=1,31,33,77 --set Skv=1,33,77 # a
 status 0 "${run[@]}" --no-time fp8_cudnn
 [ "$(column verdict fp8_cudnn/odd/s0/cudnn_fp8)" != SKIP ] || fail "cudnn_fp8 was skipped"
 
-status 1 "${run[@]}" --module "$broken" codes
+status 1 "${run[@]}" --module "$broken" --no-time codes
 expect PASS codes/small/s0/cuda_right codes/mission/s0/cuda_right codes/s16384/s0/cuda_right
 for shape in small mission s16384; do
     expect FAIL "codes/$shape/s0/"{cuda_mismatched,cuda_half_table,cuda_last_early,cuda_zero}
