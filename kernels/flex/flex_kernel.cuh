@@ -169,12 +169,19 @@ __device__ __forceinline__ void flex_copy_first(uint32_t stage, const flex_args 
     copies_commit();
 }
 
-/* Ends when Q is here, which all groups read, and K of their first steps. */
+/* Whether the first product of Q and K begins before V is here. Every step pays for it by a branch: too much in larger
+ * tiles, which walk over many keys. */
+template <typename TILE> constexpr bool V_COMES_LATER = TILE::STRIPS == 1;
+
+/* Ends when Q is here, which all groups read, and the keys of their first steps, V later maybe. */
 template <typename TILE>
 __device__ __forceinline__ void flex_await_q(uint32_t (&kept)[TILE::KEEP_Q ? TILE::D / 16 : 1][TILE::STRIPS][4],
                                              uint32_t q_address)
 {
-    copies_wait_but_last();
+    if (V_COMES_LATER<TILE>)
+        copies_wait_but_last();
+    else
+        copies_wait();
     __syncthreads();
     if (TILE::KEEP_Q) {
 #pragma unroll
@@ -183,7 +190,7 @@ __device__ __forceinline__ void flex_await_q(uint32_t (&kept)[TILE::KEEP_Q ? TIL
     }
 }
 
-/* Ends when the step's keys are here, but for V of the first, and those of the next one, from `next` on, are on their
+/* Ends when the step's keys are here, but V of the first maybe, and those of the next one, from `next` on, are on their
  * way: a group of copies, empty or not. */
 template <typename TILE>
 __device__ __forceinline__ void flex_begin_step(uint32_t stages, const flex_args &args, const flex_place &at, int step,
@@ -204,7 +211,7 @@ __device__ __forceinline__ void flex_begin_step(uint32_t stages, const flex_args
 /* Of the first step: later ones have waited for it. */
 template <typename TILE> __device__ __forceinline__ void flex_await_v(const flex_place &at, int step)
 {
-    if (step > 0)
+    if (!V_COMES_LATER<TILE> || step > 0)
         return;
     copies_wait_but_last();
     flex_group_sync<TILE>(at.group);
