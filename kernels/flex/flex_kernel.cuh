@@ -191,7 +191,7 @@ __device__ __forceinline__ void flex_await_q(uint32_t (&kept)[TILE::KEEP_Q ? TIL
 }
 
 /* Ends when the step's keys are here, but V of the first maybe, and those of the next one, from `next` on, are on their
- * way: a group of copies, empty or not. */
+ * way: one group of copies, which is empty where V_COMES_LATER counts groups. */
 template <typename TILE>
 __device__ __forceinline__ void flex_begin_step(uint32_t stages, const flex_args &args, const flex_place &at, int step,
                                                 int next)
@@ -204,7 +204,7 @@ __device__ __forceinline__ void flex_begin_step(uint32_t stages, const flex_args
     if (next >= 0)
         copy_keys<GROUP, FLEX_CUT>(stages + ((step + 1) & 1) * GROUP::STAGE_BYTES, args.flash, at.k_offset, next,
                                    threadIdx.x % GROUP::THREADS);
-    else
+    else if (V_COMES_LATER<TILE>)
         copies_commit();
 }
 
