@@ -263,9 +263,12 @@ static void what_cards_differ_by_is_measured(void **state)
     assert_true(apart_pct > 6 && apart_pct < 9);
     assert_int_equal(judged(&apart, "k:2", 25 * exp(0.04) * 1.2, &apart_pct), KG_SLOW);
     assert_int_equal(judged(&alone, "k:2", 25 * exp(0.04) * 1.05, &alone_pct), KG_SLOW);
-    /* the same code: at least what any two cards were seen to differ by */
+    /* the same code: at least what any two cards were seen to differ by, of one card alone more */
     assert_int_equal(judged(&close, "k:1", 25 * 1.04, &close_pct), KG_PASS);
     assert_near(close_pct, KG_CARD_RATIO_SPREAD_PCT);
+    assert_int_equal(judged(&close, "k:1", 25 * 1.08, &close_pct), KG_SLOW);
+    assert_int_equal(judged(&alone, "k:1", 25 * 1.08, &alone_pct), KG_PASS);
+    assert_int_equal(judged(&alone, "k:1", 25 * 1.2, &alone_pct), KG_SLOW);
 }
 
 int main(void)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "judge/judge.h"
 #include "judge/verdict.h"
 
 /* ---- verdicts -------------------------------------------------------------------------------------------------- */
@@ -618,8 +619,8 @@ static void unchanged_is_green_within_what_cards_differ_by(void **state)
     verdict_is(kit, KG_SLOW, false);
     (void)strcpy(kit->golden.launch, "host");
     verdict_is(kit, KG_PASS, false);
-    assert_true(kit->result.judgement.threshold_pct == 5);
-    set_blocks(kit, 9, 26.5, 50);
+    assert_true(kit->result.judgement.threshold_pct == KG_CARD_SPREAD_PCT);
+    set_blocks(kit, 9, 28, 50);
     verdict_is(kit, KG_SLOW, false);
     assert_non_null(strstr(kit->result.reason, "same code as the golden: environment"));
     (void)strcpy(kit->result.anchor_identity, "code:9"); /* nothing that it could be compared by, nor that changed */
