@@ -301,7 +301,9 @@ static bool ask_best(const struct kg_result *result, const struct kg_expectation
     ret_question->golden_logs[0] = log(by_raw ? best->p50_us : best->ratio);
     criteria->n_golden = 1;
     const double creep_pct = kg_golden_creep_pct(golden, result->of.policy.creep_pct);
-    double budget_pct = by_raw ? creep_pct : fmax(creep_pct, two_cards_pct(result, golden));
+    const bool of_golden = best->ratio == own.ratio && !strcmp(best->uuid, own.uuid);
+    double budget_pct =
+        by_raw ? creep_pct : fmax(creep_pct, of_golden ? two_cards_pct(result, golden) : KG_CARD_RATIO_SPREAD_PCT);
     if (!by_raw && golden->n_cards > 1) /* two single cards differ by more than one does from the mean of all */
         budget_pct = fmax(budget_pct, pct_of_log(2 * sqrt(2) * golden->card_sd));
     criteria->threshold_pct = criteria->floor_pct = fmax(budget_pct, criteria->floor_pct);
