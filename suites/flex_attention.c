@@ -289,9 +289,9 @@ const kg_suite flex_attention_static = {
                  .Skv = 192, .D = d, .dtype = KG_BF16)
 
 /* Where the first key that a row does not see lies in its tile: anywhere. */
-#define EDGE(s, keys, d, block)                                                                                        \
-    FLEX_ROW("edge_s" #s "_d" #d, (), (BLOCK(block)), .B = 1, .H = 2, .Hkv = 1, .S = s, .Skv = s + keys, .D = d,       \
-             .dtype = KG_BF16, .causal = true, .bottom_right = true)
+#define EDGE(s, keys, d, block, more)                                                                                  \
+    FLEX_ROW("edge_s" #s "_d" #d "_more" #more, (), (BLOCK(block)), .B = 1, .H = 2, .Hkv = 1, .S = s,                  \
+             .Skv = s + keys + more, .D = d, .dtype = KG_BF16, .causal = true, .bottom_right = true)
 
 /* Work for two threads, rows that they cannot share evenly; blocks whose pairs 16 bits do not count; a band that no
  * corner of a block lies in; more heads than 7 bits count, batches past a byte; slopes that take a maximum up by less
@@ -347,6 +347,24 @@ const kg_suite flex_attention_static = {
         FLEX_ROW("aligned_4", (), (BLOCK(64)), ALONE, .S = 100, .Skv = 333, .D = d, .dtype = KG_F16, .causal = true,   \
                  .bottom_right = true)
 
+/* A number that lies round a tile's or a block's edge: windows, prefixes, reaches, queries under what hides keys; more
+ * blocks than 16 bits count; as large models decode. */
+#define REACHING(n, d) FLEX_ROW("reach_" #n, (), (RELATIVE(n), BLOCK(64)), ALONE, .S = 300, .D = d, .dtype = KG_BF16)
+#define QUERIES(s, d)                                                                                                  \
+    FLEX_ROW("prefix_100_s" #s, (), (PREFIX(100), BLOCK(64)), ALONE, .S = s, .D = d, .dtype = KG_F16),                 \
+        FLEX_ROW("causal_s" #s, (), (BLOCK(64)), ALONE, .S = s, .Skv = 333, .D = d, .dtype = KG_BF16, .causal = true), \
+        FLEX_ROW("window_40_s" #s, (), (SLIDING(40), BLOCK(64)), ALONE, .S = s, .D = d, .dtype = KG_F16,               \
+                 .causal = true)
+#define AROUND(d, wide)                                                                                                \
+    WINDOWED(63, d), WINDOWED(64, d), WINDOWED(127, d), WINDOWED(128, d), WINDOWED(129, d), PREFIXED(63, d),           \
+        PREFIXED(64, d), PREFIXED(65, d), PREFIXED(128, d), PREFIXED(129, d), PREFIXED(257, d), REACHING(33, d),       \
+        REACHING(34, d), REACHING(63, d), REACHING(64, d), REACHING(65, d), REACHING(66, d), QUERIES(127, d),          \
+        QUERIES(128, d), QUERIES(129, d), QUERIES(257, d),                                                             \
+        FLEX_ROW("blocks_66000", (), (SLIDING(1000), BLOCK(64)), .B = 16, .H = 64, .Hkv = 1, .S = 1, .Skv = 4160,      \
+                 .D = d, .dtype = KG_F16),                                                                             \
+        FLEX_ROW("decode_4097", (), (CAP(50), BLOCK(64)), .B = 1, .H = 8, .Hkv = 2, .S = 9, .Skv = 4097, .D = wide,    \
+                 .dtype = KG_BF16, .causal = true, .bottom_right = true)
+
 /* Of a GPU: so many rows that kernels take their largest tiles, for many regimes; a number of heads that is no power of
  * two, of many batches; documents that end within a block of 512; keys that no cache holds; past 2^31 scores. */
 #define MANY .B = 1, .H = 100, .Hkv = 25, .S = 350
@@ -381,11 +399,13 @@ static const struct flex lengths[] = {
     FAR_EDGES(64),
     CUT_BLOCKS(64),
     CUT_BLOCKS(128),
-    LENGTH_PAIRS(EDGE, 64, 64),
-    LENGTH_PAIRS(EDGE, 128, 128),
+    LENGTH_PAIRS(EDGE, 64, 64, 0),
+    LENGTH_PAIRS(EDGE, 64, 64, 16),
+    LENGTH_PAIRS(EDGE, 128, 128, 0),
     RARE(64, 128),
     LONG(64),
     ALIKE(64),
+    AROUND(64, 128),
     LARGE_TILES,
     FLEX_ROW("limit_2g", (), (BLOCK(128)), .B = 64, .H = 32, .S = 1, .Skv = 17000, .D = 64, .dtype = KG_F16),
 };
@@ -403,10 +423,12 @@ static const struct flex cpu_lengths[] = {
     OTHERS("_bf16_d64", CPU_HEADS, KG_BF16, 64, 130),
     FAR(16),
     FAR_EDGES(16),
-    LENGTH_PAIRS(EDGE, 16, 64),
+    LENGTH_PAIRS(EDGE, 16, 64, 0),
+    LENGTH_PAIRS(EDGE, 16, 64, 16),
     RARE(16, 32),
     LONG(16),
     ALIKE(16),
+    AROUND(16, 64),
     FLEX_ROW("cap_2000", (), (CAP(2000)), ONE, .S = 77, .D = 16, .dtype = KG_BF16), /* not by an approximate tanh */
 };
 

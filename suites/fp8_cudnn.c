@@ -67,7 +67,14 @@ static const struct sdpa_fp8 cpu_shapes[] = {
     ROW("batches_300", .B = 300, .H = 2, .S = 111, .Skv = 33, .D = 16, .causal = true), /* rows past 16 bits */
     ROW("scale_long", .B = 2, .H = 2, .S = 300, .Skv = 77, .D = 48, .scale = 0.05),
     ROW("d256", .B = 1, .H = 2, .S = 40, .D = 256),
-    ROW("keys_32768", .B = 1, .H = 2, .S = 1, .Skv = 32768, .D = 8, .scale = 0.05), /* past sums of 14 bits */
+    ROW("keys_70000", .B = 1, .H = 2, .S = 1, .Skv = 70000, .D = 8, .scale = 0.05), /* past sums of 14 bits, and 16 */
+    ROW("queries_1100", .B = 1, .H = 2, .S = 1100, .Skv = 40, .D = 16),
+    ROW("decode", .B = 1, .H = 2, .S = 1, .Skv = 1023, .D = 64),
+    ROW("k1025", .B = 1, .H = 2, .S = 5, .Skv = 1025, .D = 128),
+    ROW("d28", .B = 1, .H = 2, .S = 40, .D = 28),
+    ROW("d60", .B = 1, .H = 2, .S = 40, .D = 60),
+    ROW("d63", .B = 1, .H = 2, .S = 40, .D = 63),
+    ROW("d37", .B = 1, .H = 2, .S = 40, .D = 37),
     ROW("groups_of_4", .B = 2, .H = 8, .Hkv = 2, .S = 77, .Skv = 33, .D = 48, .causal = true),
     ROW("groups_of_5", .B = 2, .H = 10, .Hkv = 2, .S = 33, .Skv = 77, .D = 16, .causal = true, .bottom_right = true),
     ROW("values_123", .B = 1, .H = 41, .S = 1, .D = 3), /* not 16 by 16; of fewer rounding alone is over mean_abs */
@@ -145,7 +152,9 @@ static const kg_suite_regime regimes[] = {
     { "large_q", "odd" },
     { "large_k", "odd" },
     { "large_k", "meet_1" },
-    { "constant", "keys_32768" },
+    { "constant", "keys_70000" },
+    { "winner", "decode" },
+    { "winner", "k1025" },
     { "rising", "meet_*" },
 };
 

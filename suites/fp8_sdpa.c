@@ -34,21 +34,29 @@ static const struct sdpa shapes[] = {
         { "long_6001", .B = 1, .H = 1, .S = 20, .Skv = 6001, .D = 64, .dtype = KG_E4M3 },                              \
         { "long_12001", .B = 1, .H = 1, .S = 9, .Skv = 12001, .D = 64, .dtype = KG_E4M3 },                             \
         { "scale_queries", .B = 1, .H = 2, .S = 300, .D = 64, .dtype = KG_E4M3, .scale = 0.05 },                       \
-        { "many_heads", .B = 5, .H = 150, .S = 2, .Skv = 20, .D = 64, .dtype = KG_E4M3 }, /* past 9 bits */            \
+        { "many_heads", .B = 7, .H = 150, .S = 2, .Skv = 20, .D = 64, .dtype = KG_E4M3 }, /* past 10 bits */           \
+        { "decode", .B = 1, .H = 2, .S = 1, .Skv = 1023, .D = 64, .dtype = KG_E4M3 },                                  \
     {                                                                                                                  \
         "threads", .B = 1, .H = 1, .S = 513, .D = 64, .dtype = KG_E4M3                                                 \
     } /* rows that two threads cannot share */
 
 /* Correctness only: on a CPU for the codecs of its backends. Of few keys a code's errors are larger than the task's
  * gates allow, e4m3's most. */
-static const struct sdpa cpu_shapes[] = { CPU_ROWS, LENGTH_PAIRS(LENGTH, 16) };
+/* Keys past 16 bits, queries past 12. A row that begins with a p is in no regime. */
+#define LINEAR_ROWS                                                                                                    \
+    CPU_ROWS, LENGTH_PAIRS(LENGTH, 16),                                                                                \
+        { "past_short", .B = 1, .H = 1, .S = 1, .Skv = 70000, .D = 64, .dtype = KG_E4M3 },                             \
+    {                                                                                                                  \
+        "past_4096", .B = 1, .H = 2, .S = 4200, .Skv = 33, .D = 64, .dtype = KG_E4M3                                   \
+    }
+static const struct sdpa cpu_shapes[] = { LINEAR_ROWS };
 static const struct sdpa e4m3_cpu_shapes[] = { CPU_ROWS, LENGTH_PAIRS(LENGTH, 80) };
 
-/* A GPU's: codes past 2^31, which the host would take minutes to make in a regime. So no other row begins with a p. */
+/* A GPU's: codes past 2^31, heads past 16 bits. */
 #define SMALL_ROWS "[!p]*"
 static const struct sdpa parity_shapes[] = {
-    CPU_ROWS,
-    LENGTH_PAIRS(LENGTH, 16),
+    LINEAR_ROWS,
+    { "past_heads", .B = 440, .H = 150, .S = 1, .Skv = 1, .D = 64, .dtype = KG_E4M3 },
     { "past_int", .B = 129, .H = 8, .S = 2, .Skv = 32600, .D = 64, .dtype = KG_E4M3 },
 };
 
@@ -62,7 +70,7 @@ static const struct sdpa parity_shapes[] = {
     { "lowest", "mission" }, { "bottom", "mission" }, { "deepest", "mission" }, { "ascending", "odd" },                \
     { "ascending", "uneven" },                                                                                         \
     { "head_scales", "odd" }, { "sink_near", "threads" }, { "outlier_v", "scale*" }, { "outlier_v", "long_*" }, { "rising", "long_*" }, { "zero_heads", "scale" },         \
-    { "zero_heads", "many_heads" }, { "outlier_k", "mission" }, { "outlier_q", "mission" }, { "end_v", "mission" }, { "large_q", "mission" }, { "large_k", "mission" },   \
+    { "zero_heads", "many_heads" }, { "outlier_k", "mission" }, { "outlier_q", "mission" }, { "winner", "decode" }, { "end_v", "mission" }, { "large_q", "mission" }, { "large_k", "mission" },   \
      { "zero_tiles", "uneven" }
 /* clang-format on */
 

@@ -116,6 +116,15 @@ enum { keys_mha = 4, keys_gqa = 2 };
         { "prompt_700", .B = 2, .H = 2, .Hkv = 1, .S = 600, .Skv = 700, .D = d, .dtype = KG_F16, .causal = true,       \
           .bottom_right = true, .scale = 0.05 }
 
+/* As large models decode, after whole tiles of context and in a chunk of a prompt; keys past 2^17, and past 2^20 of all
+ * batches and heads, whose elements are past 2^24. */
+#define LARGE_MODELS(d, wide)                                                                                          \
+    { "decode_4097", .B = 1, .H = 8, .Hkv = 2, .S = 1, .Skv = 4097, .D = d, .dtype = KG_F16 },                         \
+        { "chunk_2305", .B = 1, .H = 4, .Hkv = 1, .S = 20, .Skv = 2305, .D = wide, .dtype = KG_BF16, .causal = true,   \
+          .bottom_right = true },                                                                                      \
+        { "keys_140000", .B = 1, .H = 2, .Hkv = 1, .S = 1, .Skv = 140000, .D = 8, .dtype = KG_BF16 },                  \
+        { "keys_1m", .B = 16, .H = 8, .S = 1, .Skv = 8256, .D = 16, .dtype = KG_F16 }
+
 /* Head dimensions that models have, with either mask in either dtype. */
 #define OTHER_MASKS(d) ROW(f16, d, 1, full, gqa, 17), ROW(bf16, d, 1, causal, mha, 77)
 #define COMMON_DIMENSION(d) ROW(f16, d, 1, causal, mha, 17), ROW(bf16, d, 1, full, mha, 77), OTHER_MASKS(d)
@@ -312,6 +321,7 @@ static const struct sdpa shapes[] = {
     THREES(64, 80, 96, 128),
     LADDERS(64, 128),
     MANY_HEADS(64, 17),
+    LARGE_MODELS(64, 128),
     MANY_OF_ALL,
     PAST_2G("keys", 3, 16384),
     PAST_2G("queries", 16384, 5),
@@ -366,7 +376,6 @@ static const struct sdpa cpu_shapes[] = {
     { "groups_of_5", .B = 1, .H = 17500, .Hkv = 3500, .S = 1, .Skv = 3, .D = 8, .dtype = KG_F16 },
     { "groups_of_71", .B = 2, .H = 71, .Hkv = 1, .S = 1, .Skv = 5, .D = 8, .dtype = KG_F16 },
     { "queries_600001", .B = 1, .H = 1, .S = 600001, .Skv = 3, .D = 8, .dtype = KG_F16 },
-    { "keys_19m", .B = 300, .H = 1, .S = 1, .Skv = 1000, .D = 64, .dtype = KG_F16 }, /* elements, past 2^24 */
     LENGTH_PAIRS(LENGTH, f16, full, 40, 1, 0),
     LENGTH_PAIRS(LENGTH, bf16, full, 64, 1, 0),
     LENGTH_PAIRS(LENGTH, bf16, bottom, 16, 1, 0),
@@ -374,6 +383,10 @@ static const struct sdpa cpu_shapes[] = {
     WIDE_AND_ALIKE(24),
     NOT_GRANTED(24, 1024), /* 24 channels, as 17 signs tell 70001 keys apart */
     MANY_HEADS(8, 3),
+    LARGE_MODELS(64, 128),
+    COMMON_DIMENSION(224),
+    ROW(f16, 248, 1, causal, gqa, 77),
+    { "f16_as_e4m3", .B = 1, .H = 4, .S = 77, .D = 64, .dtype = KG_E4M3 }, /* whose tensors are FP16 */
 };
 
 /* clang-format off */
