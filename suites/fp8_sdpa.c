@@ -40,20 +40,21 @@ static const struct sdpa shapes[] = {
         "threads", .B = 1, .H = 1, .S = 513, .D = 64, .dtype = KG_E4M3                                                 \
     } /* rows that two threads cannot share */
 
-/* Correctness only: on a CPU for the codecs of its backends. Of few keys a code's errors are larger than the task's
- * gates allow, e4m3's most. */
-/* Keys past 16 bits, queries past 12. A row that begins with a p is in no regime. */
+/* Keys past 16 bits, queries past 12. Rows that begin with a p get neither poison nor ones: the host makes those. */
+#define SMALL_ROWS "[!p]*"
 #define LINEAR_ROWS                                                                                                    \
     CPU_ROWS, LENGTH_PAIRS(LENGTH, 16),                                                                                \
         { "past_short", .B = 1, .H = 1, .S = 1, .Skv = 70000, .D = 64, .dtype = KG_E4M3 },                             \
     {                                                                                                                  \
         "past_4096", .B = 1, .H = 2, .S = 4200, .Skv = 33, .D = 64, .dtype = KG_E4M3                                   \
     }
+
+/* Correctness only: on a CPU for the codecs of its backends. Of few keys a code's errors are larger than the task's
+ * gates allow, e4m3's most. */
 static const struct sdpa cpu_shapes[] = { LINEAR_ROWS };
 static const struct sdpa e4m3_cpu_shapes[] = { CPU_ROWS, LENGTH_PAIRS(LENGTH, 80) };
 
 /* A GPU's: codes past 2^31, heads past 16 bits. */
-#define SMALL_ROWS "[!p]*"
 static const struct sdpa parity_shapes[] = {
     LINEAR_ROWS,
     { "past_heads", .B = 440, .H = 150, .S = 1, .Skv = 1, .D = 64, .dtype = KG_E4M3 },

@@ -139,10 +139,10 @@ struct kg_prior kg_judge_golden_prior(double floor_pct, int n_golden)
                               .blocks = freedom < KG_GOLDEN_PRIOR_BLOCKS ? freedom : KG_GOLDEN_PRIOR_BLOCKS };
 }
 
-/* What ratios of two cards may differ by: more where one card alone is known and nothing that is launched changed. */
-static double two_cards_pct(const struct kg_result *result, const struct kg_golden *golden)
+/* What ratios of one code may differ by between two cards: more where one card alone is known. */
+static double same_code_pct(const struct kg_golden *golden)
 {
-    return golden->n_cards <= 1 && kg_changed_nothing(result, golden) ? KG_CARD_SPREAD_PCT : KG_CARD_RATIO_SPREAD_PCT;
+    return golden->n_cards > 1 ? KG_CARD_RATIO_SPREAD_PCT : KG_CARD_SPREAD_PCT;
 }
 
 /* What cards differ by, as a fleet was seen to, or as is known of none in particular. */
@@ -160,7 +160,7 @@ static void ask_another_card(const struct kg_result *result, const struct kg_gol
     if (ratio || golden->n_cards > 1)
         criteria->floor_pct = fmax(criteria->floor_pct, least_pct);
     if (ratio && kg_changed_nothing(result, golden))
-        least_pct = fmax(least_pct, two_cards_pct(result, golden));
+        least_pct = fmax(least_pct, same_code_pct(golden));
     criteria->threshold_pct = fmax(criteria->threshold_pct, fmax(least_pct, ratio ? criteria->floor_pct : 0));
 }
 
@@ -301,9 +301,10 @@ static bool ask_best(const struct kg_result *result, const struct kg_expectation
     ret_question->golden_logs[0] = log(by_raw ? best->p50_us : best->ratio);
     criteria->n_golden = 1;
     const double creep_pct = kg_golden_creep_pct(golden, result->of.policy.creep_pct);
-    const bool of_golden = best->ratio == own.ratio && !strcmp(best->uuid, own.uuid);
-    double budget_pct =
-        by_raw ? creep_pct : fmax(creep_pct, of_golden ? two_cards_pct(result, golden) : KG_CARD_RATIO_SPREAD_PCT);
+    const bool same_code =
+        best->ratio == own.ratio && !strcmp(best->uuid, own.uuid) && kg_changed_nothing(result, golden);
+    const double cards_pct = same_code ? same_code_pct(golden) : KG_CARD_RATIO_SPREAD_PCT;
+    double budget_pct = by_raw ? creep_pct : fmax(creep_pct, cards_pct);
     if (!by_raw && golden->n_cards > 1) /* two single cards differ by more than one does from the mean of all */
         budget_pct = fmax(budget_pct, pct_of_log(2 * sqrt(2) * golden->card_sd));
     criteria->threshold_pct = criteria->floor_pct = fmax(budget_pct, criteria->floor_pct);

@@ -11,9 +11,9 @@
 #define KG_UNCHANGED_BLOCKS 6
 /* Blocks that the noise of a class of kernels counts for, under --against, where selfcheck measured nothing. */
 #define KG_CLASS_PRIOR_BLOCKS 4
-/* Another card of the model: least floor of a ratio, and least threshold of a raw time, since cards of one model differ
- * by 8%, as published. A ratio's too where nothing that is launched has changed and one card alone is known: graphs
- * with memory nodes differed by 11% between hosts of H100s. */
+/* Another card of the model: least threshold and floor of a ratio, and least threshold of a raw time, since cards of
+ * one model differ by 8%, as published. A ratio's too where nothing that is launched has changed and one card alone is
+ * known: graphs with memory nodes differed by 11% between hosts of H100s. */
 #define KG_CARD_RATIO_FLOOR_PCT 1.5
 #define KG_CARD_SPREAD_PCT 10.0
 /* Means of ratios differed by up to 2.6% between H200s: another card's are not slower by less than this where nothing
