@@ -21,44 +21,37 @@ kg_gates kg_gates_in_force(const kg_gates *gates, bool regime, bool scale, doubl
     return in_force;
 }
 
-#define ALIKE 64
-
-/* On normal inputs rounding errors of so many elements may be alike, a row's that shares its weights or the codes of
+/* On normal inputs rounding errors of 64 elements may be alike, a row's that shares its weights or the codes of
  * one key, and the others are independent. In a regime, where no limit in the output's unit holds, they may all have
- * one sign: codes of a few values, rows of one average, outputs that are cut. Outputs that rounding alone changes by a
+ * one sign: codes of few values, rows of one average, outputs that are cut. Outputs that rounding alone changes by a
  * fifth have no slope worth holding. */
 double kg_comparison_honest_slope(const struct kg_comparison *comparison, const kg_gates *gates)
 {
     if (comparison->scale_l2 > 0.2)
         return INFINITY;
-    return comparison->scale_l2 * (isinf(gates->max_abs) ? 1 : 4 * sqrt(ALIKE / (double)comparison->count));
-}
-
-static bool slope_holds(const struct kg_comparison *comparison, const kg_gates *gates)
-{
-    const double honest = kg_comparison_honest_slope(comparison, gates);
-    return gates->slope == 0 || fabs(comparison->slope - 1) <= fmax(gates->slope, honest);
+    return isinf(gates->max_abs) ? comparison->scale_l2 : 4 * sqrt(64) * comparison->slope_scale;
 }
 
 struct kg_gate_marks kg_comparison_mark(const struct kg_comparison *comparison, const kg_gates *gates)
 {
+    const double slope = fmax(gates->slope, kg_comparison_honest_slope(comparison, gates));
     return (struct kg_gate_marks){
         .max_abs = comparison->max_abs <= gates->max_abs,
         .mean_abs = comparison->mean_abs <= gates->mean_abs,
         .bad_pct = comparison->bad_pct <= gates->bad_pct,
         .rel_l2 = comparison->rel_l2 <= gates->rel_l2,
         .scaled = gates->scaled == 0 || comparison->max_scaled <= gates->scaled,
-        .slope = slope_holds(comparison, gates),
+        .slope = gates->slope == 0 || fabs(comparison->slope - 1) <= slope,
         .finite = comparison->count > 0 && comparison->nonfinite == 0,
         .repeats = true,
     };
 }
 
-static double relative_l2(double square_sum, double expected_square_sum)
+static double relative(double sum, double expected_sum)
 {
-    if (expected_square_sum > 0)
-        return sqrt(square_sum / expected_square_sum);
-    return square_sum > 0 ? INFINITY : 0;
+    if (expected_sum > 0)
+        return sum / expected_sum;
+    return sum > 0 ? INFINITY : 0;
 }
 
 void kg_error_sums_finish(const struct kg_error_sums *parts, size_t n_parts, struct kg_comparison *ret_comparison)
@@ -77,9 +70,10 @@ void kg_error_sums_finish(const struct kg_error_sums *parts, size_t n_parts, str
         .mean_abs = finite ? all.abs_sum / (double)finite : 0,
         .bad_pct = all.count ? 100.0 * (double)all.bad / (double)all.count : 0,
         .max_rel = all.max_rel,
-        .rel_l2 = relative_l2(all.square_sum, all.expected_square_sum),
+        .rel_l2 = relative(sqrt(all.square_sum), sqrt(all.expected_square_sum)),
         .max_scaled = all.max_scaled,
-        .scale_l2 = relative_l2(all.scale_square_sum, all.expected_square_sum),
+        .scale_l2 = relative(sqrt(all.scale_square_sum), sqrt(all.expected_square_sum)),
+        .slope_scale = relative(sqrt(all.scale_product_square_sum), all.expected_square_sum),
         .slope = all.expected_square_sum > 0 ? all.product_sum / all.expected_square_sum : 1,
         .largest = all.largest,
         .bias = finite ? all.signed_sum / (double)finite : 0,

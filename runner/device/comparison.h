@@ -17,6 +17,7 @@ struct kg_comparison {
     double bias;          /* mean of got - expected */
     double max_scaled;    /* max of e / error scale; 0 / 0 is 0; 0 where there is no scale */
     double scale_l2;      /* sqrt(sum scale^2 / sum expected^2), as rel_l2; 0 where there is no scale */
+    double slope_scale;   /* sqrt(sum (scale * expected)^2) / sum expected^2: slope's, of independent errors */
     double slope;         /* sum got * expected / sum expected^2; 1 where the latter is 0 */
     double largest;       /* max of |expected| */
     uint64_t worst_index; /* of the first non-finite element, else of the largest e (the lowest index among equals) */

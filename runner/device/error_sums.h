@@ -17,7 +17,8 @@
 struct kg_error_sums {
     uint64_t count, nonfinite, unwritten, bad;
     double abs_sum, signed_sum, square_sum, expected_square_sum; /* of e, got - expected, e^2, expected^2 */
-    double product_sum, scale_square_sum;                        /* of got * expected, scale^2 */
+    double product_sum;                                          /* of got * expected */
+    double scale_square_sum, scale_product_square_sum;           /* of scale^2, (scale * expected)^2 */
     double max_abs, max_rel, max_scaled, largest;
     uint64_t worst_index;
     int worst_rank; /* 0: none yet, 1: finite, 2: non-finite */
@@ -100,8 +101,11 @@ KG_BOTH void kg_error_sums_add(struct kg_error_sums *sums, const struct kg_error
     sums->square_sum += kg_error_sums_product(e, e);
     sums->expected_square_sum += kg_error_sums_product(size, size);
     sums->product_sum += kg_error_sums_product(got, expected);
-    if (item->scale < INFINITY)
+    if (item->scale < INFINITY) {
+        const double product = kg_error_sums_product(item->scale, size);
         sums->scale_square_sum += kg_error_sums_product(item->scale, item->scale);
+        sums->scale_product_square_sum += kg_error_sums_product(product, product);
+    }
     sums->max_abs = e > sums->max_abs ? e : sums->max_abs;
     sums->max_rel = rel > sums->max_rel ? rel : sums->max_rel;
     const double scaled = kg_error_sums_over(e, item->scale);
@@ -127,6 +131,7 @@ KG_BOTH void kg_error_sums_merge(struct kg_error_sums *into, const struct kg_err
     into->expected_square_sum += part->expected_square_sum;
     into->product_sum += part->product_sum;
     into->scale_square_sum += part->scale_square_sum;
+    into->scale_product_square_sum += part->scale_product_square_sum;
     into->max_abs = part->max_abs > into->max_abs ? part->max_abs : into->max_abs;
     into->max_rel = part->max_rel > into->max_rel ? part->max_rel : into->max_rel;
     into->max_scaled = part->max_scaled > into->max_scaled ? part->max_scaled : into->max_scaled;

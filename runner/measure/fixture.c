@@ -240,6 +240,7 @@ void kg_comparison_merge(struct kg_comparison *all, const struct kg_comparison *
     all->rel_l2 = fmax(all->rel_l2, one->rel_l2);
     all->max_scaled = fmax(all->max_scaled, one->max_scaled);
     all->scale_l2 = fmax(all->scale_l2, one->scale_l2);
+    all->slope_scale = fmax(all->slope_scale, one->slope_scale);
     all->largest = fmax(all->largest, one->largest);
     if (all->count == 0 || !(fabs(one->slope - 1) <= fabs(all->slope - 1)))
         all->slope = one->slope;

@@ -36,7 +36,7 @@ static int judge_output(struct kg_fixture *fixture, int index, const kg_tensor *
     for (int wrong = 0; wrong < KG_WRONGS && !status; wrong++) {
         seen[wrong] = answers[wrong];
         if (!terms.scale) /* no gate goes by the rounding that stood in for it */
-            seen[wrong].max_scaled = seen[wrong].scale_l2 = 0;
+            seen[wrong].max_scaled = seen[wrong].scale_l2 = seen[wrong].slope_scale = 0;
     }
     if (!status)
         status = merge_others(fixture, index, gates, seen, judged, ret_error);

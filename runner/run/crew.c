@@ -5,13 +5,12 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#define MOST_WORKERS 4
-
 /* What one worker of a device of that kind has to itself. */
 static const struct {
     int cores;
     uint64_t bytes;
-} needs[] = { [KG_CPU] = { 1, 4ull << 30 }, [KG_CUDA] = { 4, 19ull << 30 } };
+    int most; /* workers */
+} needs[] = { [KG_CPU] = { 1, 4ull << 30, 4 }, [KG_CUDA] = { 2, 9ull << 30, 8 } };
 
 struct crew {
     const struct kg_job *job;
@@ -42,7 +41,7 @@ int kg_crew_size(const kg_device *device)
     const int by_cores = cores() / needs[device->kind].cores;
     const int by_memory = (int)(device->memory_bytes / needs[device->kind].bytes);
     const int size = by_cores < by_memory ? by_cores : by_memory;
-    return size < 1 ? 1 : size < MOST_WORKERS ? size : MOST_WORKERS;
+    return size < 1 ? 1 : size < needs[device->kind].most ? size : needs[device->kind].most;
 }
 
 /* ---- what members tell ---- */

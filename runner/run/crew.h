@@ -4,8 +4,8 @@
 
 #include "run/dispatch.h"
 
-/* Workers that a device bears at once: on a CPU one for each of the process's cores and each 4 GiB of memory, on a GPU
- * for each four cores and each 19 GiB of its memory; at least one, at most four. */
+/* Workers that a device bears at once: on a CPU one for each of the process's cores and each 4 GiB of memory, at most
+ * four; on a GPU for each two cores and each 9 GiB of its memory, at most eight. At least one. */
 int kg_crew_size(const kg_device *device);
 
 /* kg_dispatch_run by so many workers at once, cases of a shape by one of them; cases that are to be `alone` come after

@@ -126,6 +126,7 @@ static const struct kg_member comparison_members[] = {
     { "bias", KG_IS_REAL, FOUND(bias) },
     { "max_scaled", KG_IS_REAL, FOUND(max_scaled) },
     { "scale_l2", KG_IS_REAL, FOUND(scale_l2) },
+    { "slope_scale", KG_IS_REAL, FOUND(slope_scale) },
     { "slope", KG_IS_REAL, FOUND(slope) },
     { "largest", KG_IS_REAL, FOUND(largest) },
     { "worst_got", KG_IS_REAL, FOUND(worst_got) },

@@ -25,6 +25,9 @@ ours() {
         echo "sdpa_parity/*_b1_causal_gqa_s17 --set H=2 --set Hkv=1 --set S=300 --backend flash --knob tile=$tile"
         # Whole blocks whose rows see no key.
         echo "sdpa_parity/*_b2_bottom_right_s300_k40 --set B=1 --backend flash --knob tile=$tile"
+        # Several steps, hidden and cut blocks, groups of which one has no keys.
+        [ "$tile" = 32_split4 ] ||
+            echo "flex_parity/document_bf16_d64_s77 flex_parity/alibi_document_f16_d128_s300 flex_parity/sliding_bf16_d64_s300 --set block_size=128 --backend flex_compiled,flex_static --knob tile=$tile"
     done
     echo 'sdpa_parity/*_b1_causal_gqa_s17 sdpa_parity/*_b1_full_gqa_s77 --backend fa1'
     echo 'kns=softmax sdpa_parity/*_d64_b1_causal_gqa_s17 sdpa_parity/*_d64_b1_full_gqa_s77 --backend math'

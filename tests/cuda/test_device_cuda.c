@@ -268,7 +268,7 @@ static void check_strength(const kg_tensor *shape)
         const struct kg_comparison *a = &on_gpu[wrong], *b = &on_cpu[wrong];
         CHECK(a->count == b->count && a->nonfinite == b->nonfinite && a->worst_index == b->worst_index);
         CHECK(about(a->max_abs, b->max_abs) && about(a->mean_abs, b->mean_abs) && about(a->rel_l2, b->rel_l2));
-        CHECK(about(a->slope, b->slope) && about(a->scale_l2, b->scale_l2));
+        CHECK(about(a->slope, b->slope) && about(a->scale_l2, b->scale_l2) && about(a->slope_scale, b->slope_scale));
         CHECK(a->bad == b->bad || wrong == KG_WRONG_NOISE); /* whose size is of the last bits of the rms */
     }
     gpu->ops->release(gpu, copy);

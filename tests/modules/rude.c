@@ -144,8 +144,8 @@ _Noreturn static void forge(void)
 {
     dprintf(WIRE, "{\"is\":\"comparison\",\"case\":0,\"digest\":\"1\",\"count\":\"8\",\"nonfinite\":\"0\","
                   "\"unwritten\":\"0\",\"bad\":\"0\",\"worst_index\":\"0\",\"max_abs\":0,\"mean_abs\":0,\"bad_pct\":0,"
-                  "\"max_rel\":0,\"rel_l2\":0,\"bias\":0,\"max_scaled\":0,\"scale_l2\":0,\"slope\":1,\"largest\":1,"
-                  "\"worst_got\":1,\"worst_expected\":1}\n"
+                  "\"max_rel\":0,\"rel_l2\":0,\"bias\":0,\"max_scaled\":0,\"scale_l2\":0,\"slope_scale\":0,\"slope\":1,"
+                  "\"largest\":1,\"worst_got\":1,\"worst_expected\":1}\n"
                   "{\"is\":\"end\",\"case\":0}\n{\"is\":\"bye\",\"case\":0}\n");
     _exit(0);
 }

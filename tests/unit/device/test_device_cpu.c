@@ -318,6 +318,7 @@ static void errors_are_held_over_their_scale(void **state)
     assert_int_equal(context->ops->compare(context, &a, &b, &c, &gates, &f, NULL), KG_OK);
     close_to(f.max_scaled, 2);
     close_to(f.scale_l2, sqrt(((double)0.1f * 0.1f + 0.0625 + 16 + 1) / 121));
+    close_to(f.slope_scale, sqrt((double)0.1f * 0.1f + 0.25 + 256 + 100) / 121);
     close_to(f.slope, (1 + 5 + 12 + 80) / 121.0);
     close_to(f.largest, 10);
     scales[3] = NAN; /* a right element needs no scale */
@@ -349,7 +350,7 @@ static void gates_in_force(void **state)
 
 static bool slope_passes(double slope, double scale_l2, double limit)
 {
-    const struct kg_comparison f = { .count = 640000, .slope = slope, .scale_l2 = scale_l2 };
+    const struct kg_comparison f = { .slope = slope, .scale_l2 = scale_l2, .slope_scale = scale_l2 / 800 };
     const kg_gates gates = { .slope = limit };
     return kg_comparison_mark(&f, &gates).slope;
 }
@@ -365,7 +366,7 @@ static void a_slope_is_held_both_ways(void **state)
     assert_false(slope_passes(1.008, 0.19, 0.001));
     assert_true(slope_passes(5, 0.21, 0.001)); /* outputs are lost in rounding */
 
-    const struct kg_comparison far = { .count = 640000, .slope = 1.1, .scale_l2 = 0.15 };
+    const struct kg_comparison far = { .slope = 1.1, .scale_l2 = 0.15, .slope_scale = 0.15 / 800 };
     const kg_gates normal = { .slope = 0.001 }, in_regime = { .slope = 0.001, .max_abs = INFINITY };
     assert_true(kg_comparison_mark(&far, &in_regime).slope && !kg_comparison_mark(&far, &normal).slope);
     const struct kg_comparison f = { .count = 1, .max_scaled = 4.1 };

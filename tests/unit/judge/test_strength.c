@@ -22,6 +22,7 @@ static struct kg_comparison answer(double max_abs, double rel_l2, double slope)
                                    .rel_l2 = rel_l2,
                                    .max_scaled = 1000,
                                    .scale_l2 = 1e-6,
+                                   .slope_scale = 1e-9,
                                    .slope = slope };
 }
 
@@ -33,7 +34,7 @@ static struct kg_strength strength_of(struct kg_comparison one, const kg_gates *
     for (int wrong = 0; wrong < KG_WRONGS; wrong++) {
         answers[wrong] = judged[wrong] = one;
         if (!scale)
-            judged[wrong].max_scaled = judged[wrong].scale_l2 = 0;
+            judged[wrong].max_scaled = judged[wrong].scale_l2 = judged[wrong].slope_scale = 0;
     }
     answers[KG_WRONG_ZEROS].nonfinite = 0;
     kg_strength_add(&strength, answers, judged, gates);
@@ -73,6 +74,7 @@ static void limits_over_the_scale_come_first(void **state)
     struct kg_comparison hidden = answer(0.5, 0.01, 1.00999);
     hidden.max_scaled = 0.2;
     hidden.scale_l2 = 0.06;
+    hidden.slope_scale = 0.06 / 800;
     says(hidden, &gates, true, "factor (slope 0.0099 would see it; suite has none)");
 }
 
@@ -96,10 +98,11 @@ static void what_could_be_honest_does_not_apply(void **state)
     struct kg_comparison c = answer(0.5, 0.01, 1.007);
     c.max_scaled = 5;
     c.scale_l2 = 0.19;
+    c.slope_scale = 0.19 / 800;
     assert_int_equal(strength_of(c, &wide, true).applies, 0);
-    c.count = 6400000;
+    c.slope_scale = 0.19 / 2530;
     assert_int_equal(strength_of(c, &wide, true).applies, (1u << KG_WRONGS) - 1);
-    c.count = 640000;
+    c.slope_scale = 0.19 / 800;
     c.max_scaled = 9;
     assert_int_equal(strength_of(c, &wide, true).applies, (1u << KG_WRONGS) - 1);
     c = (struct kg_comparison){ .count = 10, .slope = 1 };
