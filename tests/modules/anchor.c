@@ -4,7 +4,7 @@
 
 #include "broken.h"
 
-#include "kg_build.h"
+#include "module.h"
 #include "spin.h"
 
 #define PACE_NS 300000 /* twice what a call of 8192 elements computes */
@@ -72,12 +72,4 @@ static const kg_suite apart = {
 
 static const kg_suite *const suites[] = { &held, &apart };
 
-KG_EXPORT const struct kg_module kg_module = {
-    KG_MODULE_SIZES,
-    .name = "anchor",
-    .git_sha = KG_GIT_SHA,
-    .git_dirty = KG_GIT_DIRTY,
-    .flags = KG_BUILD_FLAGS,
-    .suites = suites,
-    .n_suites = sizeof suites / sizeof *suites,
-};
+MODULE_ROOT("anchor");

@@ -2,7 +2,7 @@
  * goldens (kgate leaderboard) and in one run (a contest). Factors are so far apart that no busy machine turns them. */
 #include "broken.h"
 
-#include "kg_build.h"
+#include "module.h"
 
 /* .data points at how often the work is done. */
 static int launch(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error)
@@ -41,12 +41,4 @@ static const kg_suite board = { BOARD("board"), .contest = { .ours = &quick, .ba
 static const kg_suite plain = { BOARD("plain") };
 static const kg_suite *const suites[] = { &board, &plain };
 
-KG_EXPORT const struct kg_module kg_module = {
-    KG_MODULE_SIZES,
-    .name = "board",
-    .git_sha = KG_GIT_SHA,
-    .git_dirty = KG_GIT_DIRTY,
-    .flags = KG_BUILD_FLAGS,
-    .suites = suites,
-    .n_suites = sizeof suites / sizeof *suites,
-};
+MODULE_ROOT("board");

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "kg_build.h"
+#include "module.h"
 
 /* ---- backends ---- */
 
@@ -532,12 +532,4 @@ static const kg_suite expected = { .name = "expected",
 static const kg_suite *const suites[] = { &output,     &process, &speed,     &late,    &state,
                                           &some_calls, &told,    &elsewhere, &skipped, &expected };
 
-KG_EXPORT const struct kg_module kg_module = {
-    KG_MODULE_SIZES,
-    .name = "broken",
-    .git_sha = KG_GIT_SHA,
-    .git_dirty = KG_GIT_DIRTY,
-    .flags = KG_BUILD_FLAGS,
-    .suites = suites,
-    .n_suites = sizeof suites / sizeof *suites,
-};
+MODULE_ROOT("broken");

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "broken_cuda.h"
-#include "kg_build.h"
+#include "module.h"
 
 static int launch(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error)
 {
@@ -130,12 +130,4 @@ int series_reference_cuda(const void *problem, const kg_device *device, const kg
     return status ? kg_fail(ret_error, KG_EDEVICE, "reference: %s", cudaGetErrorString((cudaError_t)status)) : KG_OK;
 }
 
-KG_EXPORT const struct kg_module kg_module = {
-    KG_MODULE_SIZES,
-    .name = "broken_cuda",
-    .git_sha = KG_GIT_SHA,
-    .git_dirty = KG_GIT_DIRTY,
-    .flags = KG_BUILD_FLAGS,
-    .suites = suites,
-    .n_suites = sizeof suites / sizeof *suites,
-};
+MODULE_ROOT("broken_cuda");

@@ -8,7 +8,7 @@
 
 #include "fp8/cpu_fp8.h"
 #include "fp8/fp8_codec.h"
-#include "kg_build.h"
+#include "module.h"
 
 static uint8_t mismatched_code(float scaled)
 {
@@ -154,12 +154,4 @@ static const kg_suite task_gates = { .name = "task_gates", CODES(0.06, INFINITY)
 
 static const kg_suite *const suites[] = { &codes, &task_gates };
 
-KG_EXPORT const struct kg_module kg_module = {
-    KG_MODULE_SIZES,
-    .name = "broken_fp8",
-    .git_sha = KG_GIT_SHA,
-    .git_dirty = KG_GIT_DIRTY,
-    .flags = KG_BUILD_FLAGS,
-    .suites = suites,
-    .n_suites = sizeof suites / sizeof *suites,
-};
+MODULE_ROOT("broken_fp8");

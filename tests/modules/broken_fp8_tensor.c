@@ -7,7 +7,7 @@
 #include "fp8/fp8_codec.h"
 #include "op/half.h"
 #include "op/sdpa_error.h"
-#include "kg_build.h"
+#include "module.h"
 
 /* ---- wrong scales ------------------------------------------------------------------------------------------ */
 
@@ -145,12 +145,4 @@ static const kg_suite tensor_scales = {
 
 static const kg_suite *const suites[] = { &tensor_scales };
 
-KG_EXPORT const struct kg_module kg_module = {
-    KG_MODULE_SIZES,
-    .name = "broken_fp8_tensor",
-    .git_sha = KG_GIT_SHA,
-    .git_dirty = KG_GIT_DIRTY,
-    .flags = KG_BUILD_FLAGS,
-    .suites = suites,
-    .n_suites = sizeof suites / sizeof *suites,
-};
+MODULE_ROOT("broken_fp8_tensor");

@@ -2,7 +2,7 @@
  * must be said, and judged by that one's golden, in tests/cli/chosen.sh. */
 #include "broken.h"
 
-#include "kg_build.h"
+#include "module.h"
 
 static int launch(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error)
 {
@@ -69,12 +69,4 @@ static const kg_suite chosen = {
 
 static const kg_suite *const suites[] = { &chosen };
 
-KG_EXPORT const struct kg_module kg_module = {
-    KG_MODULE_SIZES,
-    .name = "chosen",
-    .git_sha = KG_GIT_SHA,
-    .git_dirty = KG_GIT_DIRTY,
-    .flags = KG_BUILD_FLAGS,
-    .suites = suites,
-    .n_suites = sizeof suites / sizeof *suites,
-};
+MODULE_ROOT("chosen");

@@ -2,7 +2,7 @@
  * cache; its knob is how much that spills. tests/cli/compiled.sh follows what it says into reports and goldens. */
 #include "broken.h"
 
-#include "kg_build.h"
+#include "module.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,12 +61,4 @@ static const kg_suite compiled = {
 
 static const kg_suite *const suites[] = { &compiled };
 
-KG_EXPORT const struct kg_module kg_module = {
-    KG_MODULE_SIZES,
-    .name = "compiled",
-    .git_sha = KG_GIT_SHA,
-    .git_dirty = KG_GIT_DIRTY,
-    .flags = KG_BUILD_FLAGS,
-    .suites = suites,
-    .n_suites = sizeof suites / sizeof *suites,
-};
+MODULE_ROOT("compiled");

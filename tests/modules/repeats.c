@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "broken.h"
-#include "kg_build.h"
+#include "module.h"
 
 enum { ONCE = 50 }; /* the launch of its process that goes wrong, the first one being 1 */
 
@@ -136,12 +136,4 @@ static const kg_suite repeats = {
 };
 static const kg_suite *const suites[] = { &repeats };
 
-KG_EXPORT const struct kg_module kg_module = {
-    KG_MODULE_SIZES,
-    .name = "repeats",
-    .git_sha = KG_GIT_SHA,
-    .git_dirty = KG_GIT_DIRTY,
-    .flags = KG_BUILD_FLAGS,
-    .suites = suites,
-    .n_suites = sizeof suites / sizeof *suites,
-};
+MODULE_ROOT("repeats");

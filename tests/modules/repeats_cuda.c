@@ -2,7 +2,7 @@
  * tests/cuda/repeat.sh asks. */
 #include <cuda_runtime_api.h>
 
-#include "kg_build.h"
+#include "module.h"
 #include "repeats_cuda.h"
 
 struct kernel {
@@ -53,12 +53,4 @@ int series_reference_cuda(const void *problem, const kg_device *device, const kg
     return status ? kg_fail(ret_error, KG_EDEVICE, "reference: %s", cudaGetErrorString((cudaError_t)status)) : KG_OK;
 }
 
-KG_EXPORT const struct kg_module kg_module = {
-    KG_MODULE_SIZES,
-    .name = "repeats_cuda",
-    .git_sha = KG_GIT_SHA,
-    .git_dirty = KG_GIT_DIRTY,
-    .flags = KG_BUILD_FLAGS,
-    .suites = suites,
-    .n_suites = sizeof suites / sizeof *suites,
-};
+MODULE_ROOT("repeats_cuda");

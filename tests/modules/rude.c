@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kg_build.h"
+#include "module.h"
 
 #define WIRE 4 /* what workers write messages to */
 
@@ -285,12 +285,4 @@ SUITE(manner, series_op, shapes, manners);
 SUITE(claim, claim_op, claim_rows, claimed);
 static const kg_suite *const suites[] = { &release_of, &close_of, &manner, &claim };
 
-KG_EXPORT const struct kg_module kg_module = {
-    KG_MODULE_SIZES,
-    .name = "rude",
-    .git_sha = KG_GIT_SHA,
-    .git_dirty = KG_GIT_DIRTY,
-    .flags = KG_BUILD_FLAGS,
-    .suites = suites,
-    .n_suites = sizeof suites / sizeof *suites,
-};
+MODULE_ROOT("rude");

@@ -2,7 +2,7 @@
  * line of the log. tests/cli/variables.sh asks. */
 #include "kgate.h"
 
-#include "kg_build.h"
+#include "module.h"
 #include "spin.h"
 
 struct problem {
@@ -110,12 +110,4 @@ static const kg_suite sums = {
 
 static const kg_suite *const suites[] = { &sums };
 
-KG_EXPORT const struct kg_module kg_module = {
-    KG_MODULE_SIZES,
-    .name = "variables",
-    .git_sha = KG_GIT_SHA,
-    .git_dirty = KG_GIT_DIRTY,
-    .flags = KG_BUILD_FLAGS,
-    .suites = suites,
-    .n_suites = sizeof suites / sizeof *suites,
-};
+MODULE_ROOT("variables");
