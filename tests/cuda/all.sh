@@ -13,8 +13,12 @@ here=$(realpath "$(dirname "$0")") # the scripts
 modules=$bundle/tests/modules kgate=$bundle/bin/kgate attention=$bundle/lib/kgate/attention.so
 . "$(dirname "$0")/lib.sh"
 
+mkdir "$work/peers" "$work/flex"
 # The longest first: NAME, and the words of its command.
-jobs=("right $kgate run --no-time --output $work/right"
+jobs=("flex $here/flex.sh $kgate $work/flex"
+    "peers $here/peers.sh $kgate $modules/peers.so $work/peers"
+    "right $kgate run --no-time --output $work/right"
+    "gates $kgate selfcheck --gates"
     "sanitize_racecheck $here/sanitize.sh $kgate $modules/broken_cuda.so racecheck $folder"
     "pathology $here/pathology.sh $kgate $attention $modules/pathology_clean.so"
     "sanitize_initcheck $here/sanitize.sh $kgate $modules/broken_cuda.so initcheck $folder"
@@ -38,6 +42,7 @@ work_on() { # GPU [OPTION...]
         read -r name command <<<"${jobs[i]}"
         read -r -a command <<<"$command"
         case ${command[0]} in
+        *peers.sh) ;;
         *.sh | "$kgate") command+=("$@") ;; # the programs take no options
         esac
         started=$SECONDS status=0
