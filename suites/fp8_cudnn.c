@@ -41,7 +41,7 @@ static const struct sdpa_fp8 cpu_shapes[] = {
         .causal = true), /* all that mixes up */
     { .attention = { "o_scale", .B = 1, .H = 2, .S = 77, .D = 64 }, .o_scale = 64 },
     { .attention = { "o_cut", .B = 1, .H = 2, .S = 77, .D = 64 }, .o_scale = 512 },
-    ROW("scale", .B = 1, .H = 2, .S = 77, .D = 64, .scale = 0.05),
+    ROW("scale", .B = 1, .H = 2, .S = 77, .D = 64, .scale = 0.0004),
     ROW("scale_up", .B = 3, .H = 2, .S = 205, .Skv = 33, .D = 4, .scale = 0.6),
     ROW("d10", .B = 1, .H = 2, .S = 40, .D = 10),
     ROW("d11", .B = 1, .H = 2, .S = 40, .D = 11),

@@ -33,7 +33,7 @@ static const struct sdpa shapes[] = {
         { "long", .B = 1, .H = 1, .S = 5, .Skv = 1501, .D = 64, .dtype = KG_E4M3 },  /* of more than 2^16 */           \
         { "long_6001", .B = 1, .H = 1, .S = 20, .Skv = 6001, .D = 64, .dtype = KG_E4M3 },                              \
         { "long_12001", .B = 1, .H = 1, .S = 9, .Skv = 12001, .D = 64, .dtype = KG_E4M3 },                             \
-        { "scale_queries", .B = 1, .H = 2, .S = 300, .D = 64, .dtype = KG_E4M3, .scale = 0.05 },                       \
+        { "scale_queries", .B = 1, .H = 2, .S = 300, .D = 64, .dtype = KG_E4M3, .scale = 0.0004 },                     \
         { "many_heads", .B = 7, .H = 150, .S = 2, .Skv = 20, .D = 64, .dtype = KG_E4M3 }, /* past 10 bits */           \
         { "decode", .B = 1, .H = 2, .S = 1, .Skv = 1023, .D = 64, .dtype = KG_E4M3 },                                  \
     {                                                                                                                  \

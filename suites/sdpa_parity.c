@@ -156,7 +156,7 @@ enum { keys_mha = 4, keys_gqa = 2 };
         { "causal_keys_70001", .B = 1, .H = 1, .S = 3, .Skv = 70001, .D = d, .dtype = KG_F16, .causal = true,          \
           .bottom_right = true },                                                                                      \
         { "one_tile", .B = 1, .H = 1, .S = 32, .Skv = 48, .D = d, .dtype = KG_F16 },                                   \
-        { "scale_small", .B = 1, .H = 2, .Hkv = 1, .S = 77, .D = d, .dtype = KG_F16, .scale = 0.004 },                 \
+        { "scale_small", .B = 1, .H = 2, .Hkv = 1, .S = 77, .D = d, .dtype = KG_F16, .scale = 0.0004 },                \
         ROW(f16, d, 1, full, gqa, 78), ROW(bf16, d, 3, causal, gqa, 10), ROW(f16, d, 1, causal, mha, 2)
 
 /* Where three things meet: heads wide and narrow, few queries and many, of few keys and many. */
