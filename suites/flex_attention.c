@@ -258,7 +258,7 @@ const kg_suite flex_attention_static = {
 #define FAR(d)                                                                                                         \
     FLEX_ROW("far_prefix", (), (PREFIX(100), BLOCK(64)), ONE, .S = 3, .Skv = 20000, .D = d, .dtype = KG_F16),          \
         FLEX_ROW("far_document", (), (DOCUMENT(200), BLOCK(64)), ONE, .S = 3, .Skv = 20000, .D = d, .dtype = KG_BF16), \
-        FLEX_ROW("far_documents", (), (DOCUMENT(1)), ONE, .S = 3, .Skv = 70001, .D = d, .dtype = KG_F16),              \
+        FLEX_ROW("far_documents", (), (DOCUMENT(1), BLOCK(512)), ONE, .S = 3, .Skv = 70001, .D = d, .dtype = KG_F16),  \
         FLEX_ROW("far_sliding", (), (SLIDING(69990)), ALONE, .S = 70001, .Skv = 9, .D = d, .dtype = KG_F16),           \
         FLEX_ROW("far_decay", (), (DECAY, .doc_span = 1), ONE, .S = 200, .D = d, .dtype = KG_F16),                     \
         FLEX_ROW("far_alibi", (), (ALIBI), .B = 1, .H = 4, .Hkv = 2, .S = 200, .Skv = 1000, .D = d, .dtype = KG_F16),  \
@@ -330,12 +330,12 @@ const kg_suite flex_attention_static = {
 
 /* More rows alike but for one thing; all modifiers of a kind on wide heads; lengths of few queries and of many. */
 #define ALIKE(d)                                                                                                       \
-    WINDOWED(95, d), PREFIXED(127, d),                                                                                 \
+    WINDOWED(95, d), PREFIXED(127, d), WINDOWED(1, d), PREFIXED(1, d),                                                 \
         FLEX_ROW("wide_all", (), (CAP(2), ALIBI, DECAY, UNEVEN, .doc_span = 30), HEADS, .S = 50, .Skv = 66, .D = 128,  \
                  .dtype = KG_F16, .scale = 0.5, .causal = true, .bottom_right = true),                                 \
         FLEX_ROW("prefix_s66", (), (PREFIX(10)), ONE, .S = 66, .D = d, .dtype = KG_F16),                               \
         FLEX_ROW("few_scale", (), (ALIBI), HEADS, .S = 5, .Skv = 600, .D = d, .dtype = KG_BF16, .scale = 0.0004),      \
-        FLEX_ROW("document_long", (), (DOCUMENT(30), UNEVEN), HEADS, .S = 300, .Skv = 77, .D = d, .dtype = KG_F16),    \
+        FLEX_ROW("doc_window", (), (DOCUMENT(30), SLIDING(200)), HEADS, .S = 300, .Skv = 77, .D = d, .dtype = KG_F16), \
         FLEX_ROW("uneven_1", (), (DOCUMENT(64), BLOCK(64)), ALONE, .S = 200, .D = d, .dtype = KG_F16),                 \
         FLEX_ROW("uneven_2", (), (DOCUMENT(64), BLOCK(64)), ALONE, .S = 200, .D = d, .dtype = KG_F16),                 \
         FLEX_ROW("uneven_3", (), (DOCUMENT(64), BLOCK(64), UNEVEN), ALONE, .S = 200, .D = d, .dtype = KG_F16),         \

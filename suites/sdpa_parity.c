@@ -221,8 +221,7 @@ enum { keys_mha = 4, keys_gqa = 2 };
       .bottom_right = true, .scale = 0.3 },                                                                            \
     { "batches_3", .B = 3, .H = 2, .Hkv = 1, .S = 350, .D = d, .dtype = KG_BF16 },                                     \
     { "scales_1", .B = 1, .H = 2, .Hkv = 1, .S = 33, .D = d, .dtype = KG_BF16, .scale = 1 },                           \
-    { "scales_2", .B = 1, .H = 2, .Hkv = 1, .S = 33, .D = d, .dtype = KG_BF16, .scale = 0.3 },                         \
-    { "scales_3", .B = 1, .H = 2, .Hkv = 1, .S = 33, .D = d, .dtype = KG_BF16, .scale = 0.05 }
+    { "scales_2", .B = 1, .H = 2, .Hkv = 1, .S = 33, .D = d, .dtype = KG_BF16, .scale = 0.05 }
 
 /* Rows past 2^24, where a float no longer counts them; more tiles of a head, and more heads, than 12 and 20 bits hold;
  * groups by which no fixed-point number of 16 bits divides all heads; keys that no cache holds, of a number of heads

@@ -58,14 +58,15 @@ enum { dtype_f16 = KG_F16, dtype_bf16 = KG_BF16 };
     }
 
 /* Lengths of queries and keys: each rest of a division by 16 once of either, so by 2, 4 and 8 too, a tile's width and
- * less among them; then whole tiles of both, fewer and more. ROW(s, keys, ...) */
+ * less among them; then whole tiles of both, fewer and more, and of one alone. ROW(s, keys, ...) */
 /* clang-format off */
 #define LENGTH_PAIRS(ROW, ...)                                                                                         \
     ROW(16, 7, __VA_ARGS__), ROW(1, 18, __VA_ARGS__), ROW(34, 45, __VA_ARGS__), ROW(3, 40, __VA_ARGS__),               \
     ROW(20, 3, __VA_ARGS__), ROW(53, 14, __VA_ARGS__), ROW(6, 73, __VA_ARGS__), ROW(39, 4, __VA_ARGS__),               \
     ROW(8, 31, __VA_ARGS__), ROW(25, 10, __VA_ARGS__), ROW(10, 21, __VA_ARGS__), ROW(75, 6, __VA_ARGS__),              \
     ROW(12, 17, __VA_ARGS__), ROW(29, 16, __VA_ARGS__), ROW(46, 11, __VA_ARGS__), ROW(15, 60, __VA_ARGS__),            \
-    ROW(64, 128, __VA_ARGS__), ROW(128, 256, __VA_ARGS__), ROW(256, 128, __VA_ARGS__)
+    ROW(64, 128, __VA_ARGS__), ROW(128, 256, __VA_ARGS__), ROW(256, 128, __VA_ARGS__), ROW(192, 77, __VA_ARGS__),      \
+    ROW(384, 13, __VA_ARGS__), ROW(200, 128, __VA_ARGS__), ROW(77, 51, __VA_ARGS__), ROW(32, 9, __VA_ARGS__)
 /* clang-format on */
 
 /* The root of a module, which the runner finds: in a file that lists its `suites`, and includes what the build writes,
