@@ -100,7 +100,7 @@ static void multiply(int64_t rows, int64_t columns, int64_t inner, const float *
                          rescale ? rescale + i : NULL);
 }
 
-/* 2^x for x <= 0, to 2e-7. Below 2^-125 it stays there; NaN stays NaN. */
+/* 2^x for x <= 0, to 2e-7. Below 2^-126 it is 0; NaN stays NaN. */
 static inline float power_of_two(float x)
 {
     const bool is_zero = x < -126;

@@ -146,6 +146,7 @@ __attribute__((constructor)) static void make_suites(void)
         suite->excuses = (kg_excuses){ 0 };
         suite->contest = (kg_contest){ 0 };
         suite->time.off = true;
+        suite->anchor_case = NULL; /* which a suite without times has not */
 #ifdef SAME_PRECISION
         make_plain(suite, shipped[i]);
 #endif
