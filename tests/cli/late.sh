@@ -39,10 +39,9 @@ done
 gate run --module "$broken" 'some_calls/long/*/good' 'some_calls/long/*/same_place' --l2 warm --format json
 expect 'calls longer than a window: an honest one' "$(verdict some_calls/long/s0/good)" UNGATED
 caught some_calls/long/s0/same_place ERROR 'called alone on other inputs it gave a wrong output'
-# Where the exchange was quick, it is met alone first.
+# Where the exchange was quick, it is met alone first; where calls are far apart, on a busy machine, it is an honest one.
 for _ in {1..16}; do
     gate run --module "$broken" some_calls/plain/s0/lazy --l2 warm --format json
-    [ "$(verdict some_calls/plain/s0/lazy)" = ERROR ] || break
     case $(reason some_calls/plain/s0/lazy) in 'called right behind'*) break ;; esac
 done
 caught some_calls/plain/s0/lazy ERROR 'called right behind others, on other inputs, it gave a wrong output'
