@@ -58,6 +58,7 @@ static float scores_qk(const struct state *state, const uint8_t *q, const uint8_
     float row_max = -INFINITY;
     for (int64_t j = 0; j < visible; j++) {
         float dot = 0;
+#pragma omp simd reduction(+ : dot)
         for (int64_t d = 0; d < D; d++)
             dot += values[q[d]] * values[k[j * D + d]];
         ret_scores[j] = scale * dot;

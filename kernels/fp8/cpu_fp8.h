@@ -15,8 +15,9 @@
 static inline float cpu_fp8_encode(uint8_t (*code)(float scaled), const uint16_t *x, int64_t count, uint8_t *codes)
 {
     float largest = 0;
+#pragma omp simd reduction(max : largest)
     for (int64_t i = 0; i < count; i++)
-        largest = fmaxf(largest, fabsf(float_from_f16(x[i])));
+        largest = fabsf(float_from_f16(x[i])) > largest ? fabsf(float_from_f16(x[i])) : largest;
     float scale = fp8_scale(largest);
     for (int64_t i = 0; i < count; i++)
         codes[i] = code(float_from_f16(x[i]) / scale);

@@ -74,6 +74,7 @@ static void attend_row(const struct state *state, const kg_tensor *tensors, int6
 
     for (int64_t j = 0; j < Skv; j++) {
         float dot = 0;
+#pragma omp simd reduction(+ : dot)
         for (int64_t d = 0; d < D; d++)
             dot += values[q[d]] * values[k[j * D + d]];
         weights[j] = scale * dot;

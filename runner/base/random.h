@@ -48,9 +48,9 @@ KG_BOTH float kg_random_value(uint64_t key, uint64_t index, float scale)
 {
     uint64_t a = kg_mix64(key + 0x9e3779b97f4a7c15u * (2 * index + 1));
     uint64_t b = kg_mix64(key + 0x9e3779b97f4a7c15u * (2 * index + 2));
-    int32_t sum = 0;
-    for (int shift = 0; shift < 64; shift += 16)
-        sum += (int32_t)((a >> shift) & 0xffff) + (int32_t)((b >> shift) & 0xffff);
+    const uint64_t low = 0x0000ffff0000ffffu; /* of both words of 32 bits, which have room for the sums */
+    const uint64_t sums = (a & low) + (a >> 16 & low) + (b & low) + (b >> 16 & low);
+    const int32_t sum = (int32_t)(uint32_t)sums + (int32_t)(sums >> 32);
     return (float)(2 * sum - 8 * 65535) * scale;
 }
 

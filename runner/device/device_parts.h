@@ -50,9 +50,8 @@ struct kg_cpu_busy;
 int kg_cpu_busy_start(void *data, size_t bytes, int units, struct kg_cpu_busy **ret_busy, kg_error *ret_error);
 void kg_cpu_busy_stop(struct kg_cpu_busy *busy);
 
-/* The CPU's bulk work over host memory: fill, paint, count, digest, compare; wrong answers are in
+/* The CPU's bulk work over host memory, beside kg_cpu_fill: paint, count, digest, compare; wrong answers are in
  * cpu_strength.c. */
-void kg_cpu_fill(const kg_tensor *tensor, uint64_t seed, uint32_t ordinal);
 void kg_cpu_paint(void *data, size_t bytes, uint32_t pattern);
 uint64_t kg_cpu_count_changed(const void *data, size_t bytes, uint32_t pattern);
 uint64_t kg_cpu_digest(const void *data, size_t bytes);

@@ -102,16 +102,6 @@ void kg_host_tensors_done(struct kg_host_tensors *tensors)
 
 /* ---- drawing ---- */
 
-static void draw_normal(const kg_tensor *tensor, uint64_t seed, uint32_t ordinal)
-{
-    const uint64_t key = kg_random_key(seed, ordinal);
-    const float scale = kg_random_scale(tensor->std != 0 ? tensor->std : 1);
-    float *values = tensor->data;
-#pragma omp parallel for
-    for (int64_t i = 0; i < kg_tensor_count(tensor); i++)
-        values[i] = kg_random_value(key, (uint64_t)i, scale);
-}
-
 static int put_input(const struct kg_buffers *buffers, int i, const void *data, kg_error *ret_error)
 {
     const kg_tensor *tensor = &buffers->tensors[i];
@@ -151,7 +141,7 @@ static int draw_changed(const struct kg_case *of, const struct kg_buffers *buffe
             continue;
         status = add_room(&host.items[i], &buffers->tensors[i], ret_error);
         if (!status)
-            draw_normal(&host.items[i], of->seed, (uint32_t)i);
+            kg_cpu_fill(&host.items[i], of->seed, (uint32_t)i);
     }
     if (!status)
         status = of->regime->change(of->regime->data, of->problem, of->seed, host.items, ret_error);
