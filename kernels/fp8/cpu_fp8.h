@@ -16,8 +16,10 @@ static inline float cpu_fp8_encode(uint8_t (*code)(float scaled), const uint16_t
 {
     float largest = 0;
 #pragma omp simd reduction(max : largest)
-    for (int64_t i = 0; i < count; i++)
-        largest = fabsf(float_from_f16(x[i])) > largest ? fabsf(float_from_f16(x[i])) : largest;
+    for (int64_t i = 0; i < count; i++) {
+        const float size = fabsf(float_from_f16(x[i]));
+        largest = size > largest ? size : largest;
+    }
     float scale = fp8_scale(largest);
     for (int64_t i = 0; i < count; i++)
         codes[i] = code(float_from_f16(x[i]) / scale);

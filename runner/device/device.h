@@ -191,7 +191,7 @@ int kg_device_probe(enum kg_device_kind kind, kg_device *ret_devices, int max, i
 void kg_device_health(enum kg_device_kind kind, int index, bool work, struct kg_device_health *ret_health);
 int kg_device_open(enum kg_device_kind kind, int index, kg_context **ret_context, kg_error *ret_error);
 
-/* What ops->fill puts into a tensor, in host memory; for any dtype of inputs. */
+/* What ops->fill puts into a tensor, in host memory. */
 void kg_cpu_fill(const kg_tensor *tensor, uint64_t seed, uint32_t ordinal);
 
 /* One batch, enqueued and collected. */
