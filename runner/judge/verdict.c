@@ -112,6 +112,11 @@ static enum kg_verdict decide_time(struct kg_result *result, const struct kg_exp
         return leave_untimed(result, golden);
     if (policy->is_cpu_anchor && !policy->against)
         return leave_anchor(result, golden);
+    if (e->passed_over) {
+        kg_reason_add(result, "became %s; %s, which stands before it and has a golden, does not run here",
+                      result->backend, e->passed_over);
+        return KG_LOST;
+    }
     if (!golden && !policy->against) {
         kg_reason_add(result, "right; no golden on this architecture");
         return KG_UNGATED;

@@ -10,6 +10,7 @@
 struct kg_expectation {
     const struct kg_golden *golden; /* NULL: none */
     const struct kg_floor *floor;   /* noise of this case as kgate selfcheck measured it here; NULL: not measured */
+    const char *passed_over;        /* has a golden, stands before what `auto` became, and does not run; NULL: none */
     const char *device_uuid;        /* of this run: another card judges by ratio only */
     const char *driver;             /* of this run */
     const char *stopped;            /* why the run ended before this case was decided; NULL: it did not */

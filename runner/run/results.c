@@ -91,11 +91,24 @@ int kg_session_make_results(struct kg_session *s, kg_error *ret_error)
     return KG_OK;
 }
 
-const struct kg_golden *kg_session_golden(const struct kg_session *s, const struct kg_result *r)
+static const struct kg_golden *golden_of(const struct kg_session *s, const struct kg_result *r, const char *backend)
 {
     char key[KG_ID_SIZE];
-    kg_case_key(&r->of, r->backend, key, sizeof key);
+    kg_case_key(&r->of, backend, key, sizeof key);
     return kg_goldens_find(&s->goldens, key);
+}
+
+const struct kg_golden *kg_session_golden(const struct kg_session *s, const struct kg_result *r)
+{
+    return golden_of(s, r, r->backend);
+}
+
+static const char *passed_over(const struct kg_session *s, const struct kg_result *r)
+{
+    for (const kg_backend *const *c = r->of.backend->candidates; c && *c && strcmp((*c)->name, r->backend) != 0; c++)
+        if (golden_of(s, r, (*c)->name))
+            return (*c)->name;
+    return NULL;
 }
 
 struct kg_expectation kg_session_expectation(const struct kg_session *s, const struct kg_result *r)
@@ -105,6 +118,7 @@ struct kg_expectation kg_session_expectation(const struct kg_session *s, const s
     kg_case_key(&r->of, r->backend, key, sizeof key);
     const bool judged = r->outcome != KG_ABSENT && !s->baseline.root;
     return (struct kg_expectation){ .golden = judged ? kg_session_golden(s, r) : NULL,
+                                    .passed_over = judged && !s->options->bless ? passed_over(s, r) : NULL,
                                     .floor = kg_floors_find(&s->floors, &s->device, key, &contract,
                                                             *r->identity ? r->identity : NULL),
                                     .device_uuid = s->device.uuid,

@@ -36,6 +36,14 @@ expect 'judged: status' "$status" 0
 expect 'judged: auto by the golden of what it became' "$(golden_us auto)" "$(golden_us picky)"
 expect 'judged: which is not the other' "$([ "$(golden_us picky)" != "$(golden_us plain)" ] && echo differ)" differ
 
+# ---- what it was runs no more ----
+
+PICKY_TAKES=9000 gate run "${on[@]}" chosen/long/s0/auto "${quick[@]}" --format json
+expect 'passed over: status' "$status" 4
+expect 'passed over' "$(verdict chosen/long/s0/auto)" LOST
+reason chosen/long/s0/auto >why
+expect_in 'passed over: why' why 'became plain; picky, which stands before it and has a golden'
+
 # ---- what it became has no golden ----
 
 sed -i '/"chosen\/long\/picky"/d' "$file"

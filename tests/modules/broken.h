@@ -37,7 +37,10 @@ enum flaw {
     FLAW_FIRST_ONLY, /* right in its first call, writes nothing later */
     FLAW_REMEMBERS,  /* copies what its first call wrote */
     FLAW_LEAVES,     /* computes only where the output holds poison */
-    FLAW_KNOWS,      /* inputs that it had */
+    FLAW_KNOWS,      /* inputs that it had, by the numbers of `memories` */
+    FLAW_KNOWS_LAST,
+    FLAW_KNOWS_TWO,
+    FLAW_KNOWS_OFTEN,
     FLAW_CLIPS,      /* at twice the largest of its first call's inputs */
     FLAW_KEEPS,      /* its inputs, while their ends are the same */
     FLAW_GOES_ON,    /* from the last call's sums times 0 */
