@@ -22,7 +22,7 @@ expect PASS output/plain/s0/good output/faint/s0/good process/plain/s0/good
 
 # Right when checked, wrong when timed: on other inputs, in the very windows that were timed.
 status 1 "${run[@]}" --module "$broken" late
-expect ERROR late/plain/s0/{remembers,leaves,alternates,same_place,lazy}
+expect ERROR late/plain/s0/{remembers,leaves,alternates,same_place,lazy,knows_last}
 expect UNGATED late/plain/s0/good
 [ "$(grep -c 'on other inputs the timed calls gave a wrong output' "$work/results/latest/comparison.csv")" = 2 ] ||
     fail "late: another reason than the other inputs"
@@ -32,6 +32,8 @@ expect UNGATED late/plain/s0/good
     fail "late: same_place has another reason"
 grep -q '^late/plain/s0/lazy,.*called right behind others, on other inputs' "$work/results/latest/comparison.csv" ||
     fail "late: lazy has another reason"
+grep -q '^late/plain/s0/knows_last,.* us on inputs that were seen before, ' "$work/results/latest/comparison.csv" ||
+    fail "late: knows_last has another reason"
 
 # What it finds in shared memory, and where it enqueues.
 status 1 "${run[@]}" --module "$broken" state

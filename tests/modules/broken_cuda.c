@@ -75,6 +75,7 @@ BACKEND(leaves, FLAW_LEAVES);
 BACKEND(alternates, FLAW_ALTERNATES);
 BACKEND(same_place, FLAW_SAME_PLACE);
 BACKEND(lazy, FLAW_LAZY);
+BACKEND(knows_last, FLAW_KNOWS_LAST);
 BACKEND(dirty_shared, FLAW_DIRTY_SHARED);
 BACKEND(old_stream, FLAW_OLD_STREAM);
 BACKEND(error, FLAW_ERROR);
@@ -110,7 +111,8 @@ static const kg_suite speed = { .name = "speed", .op = &series_op, .shapes = KG_
                                 .seeds = KG_LIST(seeds), .backends = KG_LIST(speed_backends), .anchor = &good,
                                 .gates = GATES };
 
-static const kg_backend *const late_backends[] = { &good, &remembers, &leaves, &alternates, &same_place, &lazy };
+static const kg_backend *const late_backends[] = { &good,       &remembers, &leaves,    &alternates,
+                                                   &same_place, &lazy,      &knows_last };
 static const kg_suite late = { .name = "late", .op = &series_op, .shapes = KG_TABLE(one_shape),
                                .seeds = KG_LIST(seeds), .backends = KG_LIST(late_backends), .gates = GATES };
 

@@ -45,6 +45,34 @@ extern "C" __global__ void remember_kernel(const float *x, float *y, int64_t n, 
     y[i] = kept[i];
 }
 
+static __device__ int inputs_differ;
+static __device__ float last_x[MOST_KEPT], last_y[MOST_KEPT];
+
+extern "C" __global__ void compare_kernel(const float *x, int64_t n)
+{
+    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n && x[i] != last_x[i])
+        atomicExch(&inputs_differ, 1);
+}
+
+/* Copies the last output where the inputs are the last ones; the work is so long that it pays. */
+extern "C" __global__ void know_kernel(const float *x, float *y, int64_t n, int terms)
+{
+    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    if (inputs_differ) {
+        last_x[i] = x[i];
+        last_y[i] = series(x[i], 200 * terms);
+    }
+    y[i] = last_y[i];
+}
+
+extern "C" __global__ void known_kernel(void)
+{
+    inputs_differ = 0;
+}
+
 /* Computes where the output holds poison. */
 extern "C" __global__ void leave_kernel(const float *x, float *y, int64_t n, int terms)
 {
@@ -187,7 +215,11 @@ extern "C" int broken_cuda_launch(enum flaw flaw, float *x, float *y, int64_t n,
         lazy_kernel<<<grid(n), THREADS, 0, s>>>(x, y, n, TERMS);
     else if (flaw == FLAW_DIRTY_SHARED)
         dirty_kernel<<<grid(n), THREADS, 0, s>>>(x, y, n, TERMS);
-    else if (flaw == FLAW_LEAVES)
+    else if (flaw == FLAW_KNOWS_LAST) {
+        compare_kernel<<<grid(n), THREADS, 0, s>>>(x, n);
+        know_kernel<<<grid(n), THREADS, 0, s>>>(x, y, n, TERMS);
+        known_kernel<<<1, 1, 0, s>>>();
+    } else if (flaw == FLAW_LEAVES)
         leave_kernel<<<grid(n), THREADS, 0, s>>>(x, y, n, TERMS);
     else
         series_kernel<<<grid(n), THREADS, 0, s>>>(x, y, flaw == FLAW_HALF ? n / 2 : n, TERMS);
