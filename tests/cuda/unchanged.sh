@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # unchanged.sh -- whole runs by goldens of other cards: of unchanged code, and of a build whose host code alone changed
-# (host_only.patch), which end 0; and of a real regression (no_lag.patch) by --duel, which ends 3 and names each case that
-# --against alone reads at 1.2 times its threshold or more, and none that it reads under 0.8.
+# (host_only.patch), which end 0; one with six cases slower (six_cases.patch), which --duel settles; and of a real regression
+# (no_lag.patch) by --duel, which ends 3 and names each case that --against alone reads at 1.2 times its threshold or more,
+# and none that it reads under 0.8.
 #
 #     unchanged.sh BUNDLE MODULES FOLDER [OPTION of kgate run, such as --library-path DIR...]
 #
-# MODULES has host_only/attention.so and no_lag/attention.so, each built from a tree of its own; what is not there is left
-# out. FOLDER gets logs and results. The last line but one of each part: what, status, seconds of correctness and of timing.
+# MODULES has host_only, six_cases and no_lag, each with an attention.so built from a tree of its own; what is not there is
+# left out. FOLDER gets logs and results. The last line but one of each part: what, status, seconds of correctness and of timing.
 set -eu -o pipefail
 
 bundle=$(realpath "$1") modules=$(realpath "$2") folder=$(realpath "$3")
@@ -64,9 +65,12 @@ part whole 0 "$@"
 if [ -e "$modules/host_only/attention.so" ]; then
     part host_only 0 --regime none --module "$modules/host_only/attention.so" "$@"
 fi
+mkdir -p "$work/kept/now"
+cp "$bundle/lib/kgate/attention.so" "$work/kept/now"
+if [ -e "$modules/six_cases/attention.so" ]; then
+    part six_cases 3 --regime none --module "$modules/six_cases/attention.so" --duel "$work/kept" "$@"
+fi
 if [ -e "$modules/no_lag/attention.so" ]; then
-    mkdir -p "$work/kept/now"
-    cp "$bundle/lib/kgate/attention.so" "$work/kept/now"
     flash=(--regime none --module "$modules/no_lag/attention.so" --backend flash --exclude '*_parity/*')
     part duel 3 "${flash[@]}" --duel "$work/kept" --budget 300 "$@"
     part against 3 "${flash[@]}" --against "$bundle/lib/kgate/attention.so" "$@"
