@@ -57,6 +57,7 @@ sanitize() { # TOOL
     while IFS= read -r line; do
         read -r -a words <<<"$line"
         filter=(--error-exitcode 99) name=
+        [ "$1" != memcheck ] || filter+=(--report-api-errors no) # kgate asks for a kernel's arguments until there are no more
         if [[ ${words[0]} = kns=* ]]; then
             if [ "$1" = initcheck ]; then
                 filter=(--print-limit 20000) name=${words[0]#kns=}
