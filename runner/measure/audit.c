@@ -8,7 +8,7 @@
 
 enum { TURNS = 15, MOST_HONEST = 12 }; /* of 15 coins 13 heads or more: 0.4%, twice in a row 1 in 70,000 */
 #define CALLS_BEFORE 16
-#define BEFORE_S 20e-3
+#define BEFORE_S 4e-3
 #define GAP_PCT 5
 #define GAP_US 1
 
