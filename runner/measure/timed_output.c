@@ -5,10 +5,11 @@
 #include "base/random.h"
 #include "measure/audit.h"
 
-#define LEAST_SINGLES 16 /* one set is called alone so often */
-#define BEFORES 4        /* numbers of calls before the inputs are exchanged: 0 to 3 */
-#define IN_A_ROW 128     /* calls of a CPU, each of them checked: a kernel may rest at one of fifty */
-#define IN_A_ROW_S 0.03  /* none begins later */
+#define SINGLES 16      /* set by set; one set is called alone so often */
+#define SINGLES_S 0.05  /* none but the first BEFORES begins later */
+#define BEFORES 4       /* numbers of calls before the inputs are exchanged: 0 to 3 */
+#define IN_A_ROW 128    /* calls of a CPU, each of them checked: a kernel may rest at one of fifty */
+#define IN_A_ROW_S 0.03 /* none begins later */
 
 static int check_surroundings(const struct kg_fixture *fixture, const struct kg_prepared *prepared, int at,
                               kg_error *ret_error)
@@ -74,14 +75,6 @@ static int n_single_sets(const struct kg_arm *arm)
     return sets < KG_MAX_SETS ? sets : KG_MAX_SETS;
 }
 
-/* A window of one call has asked of its set what a call alone asks, and such calls are long. */
-static int n_singles(const struct kg_arm *arm)
-{
-    const int asked = arm->calls == 1 ? arm->n_windows : 0, sets = n_single_sets(arm);
-    const int wanted = sets > LEAST_SINGLES ? sets : LEAST_SINGLES;
-    return wanted - asked > BEFORES ? wanted - asked : BEFORES;
-}
-
 /* Behind so many calls that nobody looks at. The other inputs go in by turns: a set that comes back has what it began
  * with. */
 static int check_single(struct kg_timed_output *t, struct kg_arm *arm, int number, uint64_t before, uint64_t digests[2],
@@ -105,8 +98,9 @@ static int check_single(struct kg_timed_output *t, struct kg_arm *arm, int numbe
  * fourth call. */
 static int check_singles(struct kg_timed_output *t, struct kg_arm *arm, uint64_t digests[2], kg_error *ret_error)
 {
+    const double end_s = kg_now_s() + SINGLES_S;
     int status = KG_OK;
-    for (int i = 0; i < n_singles(arm) && !status; i++) {
+    for (int i = 0; i < SINGLES && (i < BEFORES || kg_now_s() < end_s) && !status; i++) {
         const uint64_t group = (uint64_t)i / BEFORES;
         const uint64_t before = (kg_mix64(t->seed + group) + (uint64_t)i) % BEFORES;
         status = check_single(t, arm, i, before, digests, ret_error);
