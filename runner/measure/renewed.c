@@ -45,8 +45,9 @@ static int launch_before(struct kg_prepared *prepared, const struct kg_fixture *
         status = kg_prepared_restage(prepared, 0, context, ret_error);
     if (!status)
         status = launch(prepared, context, ret_error);
-    if (!status)
-        status = kg_buffers_copy_inputs(set, aside, ret_error);
+    kg_error unsaid; /* who refuses leaves the set to the other build */
+    const int back = kg_buffers_copy_inputs(set, aside, status ? &unsaid : ret_error);
+    status = status ? status : back;
     if (!status)
         status = kg_prepared_renew_workspace(prepared, 0, context, ret_error);
     return status ? status : kg_prepared_restage(prepared, 0, context, ret_error);

@@ -79,6 +79,9 @@ against base refuses
 both 'refuses' 4 LOST 'the baseline runs here, this build does not: takes no problem any more'
 against base refuses --no-time
 both 'refuses, not timed' 4 LOST 'the baseline runs here, this build does not: takes no problem any more'
+against other declines --no-time
+expect "refuses, a regime" "$(verdict order/one/s0-outliers/kernel): $(reason order/one/s0-outliers/kernel)" \
+    'LOST: the baseline runs here, this build does not: takes no problem any more'
 against refuses refuses
 both 'both refuse' 77 SKIP 'takes no problem any more'
 against refuses base

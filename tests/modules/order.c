@@ -29,6 +29,7 @@
 #define ORDER_LATE_OVERRUNS 18 /* and does not do it again */
 #define ORDER_LATE_SPOILS 19
 #define ORDER_UNRELEASED 20 /* crashes when it is released */
+#define ORDER_DECLINES 21   /* refuses at all; it has a regime, as OTHER */
 
 #ifndef ORDER
 #error "ORDER is one of the names above"
@@ -96,7 +97,7 @@ static int launch_badly(const struct state *its, const kg_tensor *tensors, kg_er
         return raise(SIGSEGV);
     if (ORDER == ORDER_FAILS && first)
         return kg_fail(ret_error, KG_EDEVICE, "the launch was refused");
-    if (ORDER == ORDER_REFUSES || (ORDER == ORDER_TIRES && its->launches > 2) || its->again)
+    if (ORDER == ORDER_REFUSES || ORDER == ORDER_DECLINES || (ORDER == ORDER_TIRES && its->launches > 2) || its->again)
         return kg_fail(ret_error, KG_EUNSUPPORTED, "takes no problem any more");
     const bool late = its->launches == LATE;
     if (ORDER == ORDER_LATE_FAILS && late)
@@ -144,11 +145,13 @@ static const kg_backend *const backends[] = { &kernel };
 static const struct series rows[] = { { "one", .n = 1024 }, { "two", .n = 1024 } };
 static const uint64_t seeds[] = { 0 };
 static const kg_xfail xfails[] = { { "order/two/*", "is said to fail" } }; /* which excuses no baseline */
+static const kg_suite_regime regimes[] = { { "outliers", "one" } }; /* called on stripes of normal inputs before */
 static const kg_suite order = {
     .name = "order",
     .op = &series_op,
     .shapes = KG_TABLE(rows),
     .seeds = KG_LIST(seeds),
+    .regimes = { regimes, ORDER == ORDER_OTHER || ORDER == ORDER_DECLINES ? 1 : 0 },
     .backends = KG_LIST(backends),
     .gates = { .max_abs = 0.1, .mean_abs = 0.01, .bad_abs = 0.02, .bad_pct = 1.0, .rel_l2 = 0.05 },
     .xfails = { xfails, ORDER == ORDER_BASE || ORDER == ORDER_OTHER ? 0 : 1 },
