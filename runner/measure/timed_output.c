@@ -158,5 +158,5 @@ int kg_timed_output_check(void *timed_output, struct kg_arm *arm, struct kg_arm 
     int status = check_timed(t, arm, baseline, ret_error);
     if (!status && t->other)
         status = check_other(t, arm, ret_error);
-    return status || !t->other ? status : kg_audit_inputs(arm, t->fixture, t->seed, ret_error);
+    return status ? status : kg_audit_inputs(arm, t->fixture, t->seed, ret_error);
 }

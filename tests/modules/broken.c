@@ -178,16 +178,54 @@ static void remember(const float *x, float *y, int64_t n)
         memcpy(kept, y, (size_t)n * sizeof *kept);
 }
 
-/* How many outputs it keeps, and at which call in a row on the same inputs it begins to copy theirs. */
+static double seconds(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+#define SOON_S 3e-6
 #define MOST_KNOWN 256
+
+/* How many outputs it keeps, at which call in a row on the same inputs it begins to copy theirs, in how many of a
+ * hundred calls it does, and whether only where the last call was just before. */
 static const struct {
-    int outputs, calls;
+    int outputs, calls, pct;
+    bool soon;
 } memories[FLAWS] = {
-    [FLAW_KNOWS] = { MOST_KNOWN, 1 },
-    [FLAW_KNOWS_LAST] = { 1, 1 },
-    [FLAW_KNOWS_TWO] = { 2, 1 },
-    [FLAW_KNOWS_OFTEN] = { 1, 4 },
+    [FLAW_KNOWS] = { MOST_KNOWN, 1, 100 },
+    [FLAW_KNOWS_LAST] = { 1, 1, 100 },
+    [FLAW_KNOWS_TWO] = { 2, 1, 100 },
+    [FLAW_KNOWS_OFTEN] = { 1, 4, 100 },
+    [FLAW_KNOWS_SOON] = { 1, 1, 100, .soon = true },
+    [FLAW_KNOWS_HALF] = { 1, 1, 60 },
 };
+
+#define MANY_CALLS 100 /* more than where nothing is timed */
+
+/* In HOME, of the first process that is timed, for those after it: inputs and outputs. */
+static void recall(const float *x, float *y, int64_t n)
+{
+    static float *past;
+    static int calls;
+    const size_t count = (size_t)n;
+    char path[600];
+    snprintf(path, sizeof path, "%s/known", getenv("HOME"));
+    FILE *file = calls == 0 ? fopen(path, "r") : calls == MANY_CALLS && !past ? fopen(path, "w") : NULL;
+    if (file && calls == 0 && (past = malloc(2 * count * sizeof *past)) &&
+        fread(past, sizeof *past, 2 * count, file) != 2 * count)
+        abort();
+    if (past && memcmp(past, x, count * sizeof *x) == 0)
+        memcpy(y, past + count, count * sizeof *y);
+    else
+        compute(x, y, n);
+    if (file && calls > 0 && fwrite(x, sizeof *x, count, file) + fwrite(y, sizeof *y, count, file) != 2 * count)
+        abort();
+    if (file)
+        fclose(file);
+    calls++;
+}
 
 /* Right on any inputs, and quick on those that it had: inputs by a few of the elements, the oldest forgotten. */
 static void look_up(enum flaw flaw, const float *x, float *y, int64_t n)
@@ -207,21 +245,20 @@ static void look_up(enum flaw flaw, const float *x, float *y, int64_t n)
         at = (int)(count++ % memories[flaw].outputs);
         known[at].calls = 0;
     }
-    if (known[at].calls++ >= memories[flaw].calls) {
+    static double end;
+    static uint32_t dice = 1;
+    dice = dice * 1664525 + 1013904223;
+    const bool late = memories[flaw].soon && seconds() - end > SOON_S;
+    if (known[at].calls++ >= memories[flaw].calls && !late && (int)(dice >> 16) % 100 < memories[flaw].pct) {
         memcpy(y, known[at].y, (size_t)n * sizeof *y);
+        end = seconds();
         return;
     }
     compute(x, y, n);
     known[at].y = realloc(known[at].y, (size_t)n * sizeof *y);
     memcpy(known[at].key, key, sizeof key);
     memcpy(known[at].y, y, (size_t)n * sizeof *y);
-}
-
-static double seconds(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    end = seconds();
 }
 
 /* Some four times what is between two calls, half of what it takes to exchange inputs. */
@@ -293,8 +330,8 @@ static void enqueue(const float *x, float *y, int64_t n)
 
 /* Those that are a kernel of their own. */
 static void (*const whole[FLAWS])(const float *x, float *y, int64_t n) = {
-    [FLAW_REMEMBERS] = remember, [FLAW_CLIPS] = clip,     [FLAW_KEEPS] = keep,   [FLAW_GOES_ON] = go_on,
-    [FLAW_LAZY] = be_lazy,       [FLAW_QUEUES] = enqueue, [FLAW_SCALES] = scale,
+    [FLAW_REMEMBERS] = remember, [FLAW_KNOWS_PAST] = recall, [FLAW_CLIPS] = clip,     [FLAW_KEEPS] = keep,
+    [FLAW_GOES_ON] = go_on,      [FLAW_LAZY] = be_lazy,      [FLAW_QUEUES] = enqueue, [FLAW_SCALES] = scale,
 };
 
 static int launch(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error)
@@ -408,6 +445,9 @@ BACKEND(knows, FLAW_KNOWS);
 BACKEND(knows_last, FLAW_KNOWS_LAST);
 BACKEND(knows_two, FLAW_KNOWS_TWO);
 BACKEND(knows_often, FLAW_KNOWS_OFTEN);
+BACKEND(knows_soon, FLAW_KNOWS_SOON);
+BACKEND(knows_half, FLAW_KNOWS_HALF);
+BACKEND(knows_past, FLAW_KNOWS_PAST);
 BACKEND(leaves, FLAW_LEAVES);
 BACKEND(alternates, FLAW_ALTERNATES);
 BACKEND(rests, FLAW_RESTS);
@@ -481,8 +521,9 @@ static const kg_suite speed = { .name = "speed",
                                 .gates = GATES };
 
 /* One seed: a second one would be a second call of the same process, and wrong in the correctness pass already. */
-static const kg_backend *const late_backends[] = { &good,       &first_only, &remembers,   &leaves, &knows,
-                                                   &knows_last, &knows_two,  &knows_often, &marks };
+static const kg_backend *const late_backends[] = { &good,       &first_only, &remembers,  &leaves,
+                                                   &knows,      &knows_last, &knows_two,  &knows_often,
+                                                   &knows_soon, &knows_half, &knows_past, &marks };
 static const kg_suite late = { .name = "late",
                                .op = &series_op,
                                .shapes = KG_TABLE(one_shape),

@@ -41,6 +41,9 @@ enum flaw {
     FLAW_KNOWS_LAST,
     FLAW_KNOWS_TWO,
     FLAW_KNOWS_OFTEN,
+    FLAW_KNOWS_SOON,
+    FLAW_KNOWS_HALF,
+    FLAW_KNOWS_PAST,
     FLAW_CLIPS,      /* at twice the largest of its first call's inputs */
     FLAW_KEEPS,      /* its inputs, while their ends are the same */
     FLAW_GOES_ON,    /* from the last call's sums times 0 */
