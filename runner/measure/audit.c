@@ -3,14 +3,11 @@
 
 #include <math.h>
 
-#include "base/clock.h"
 #include "base/random.h"
 #include "measure/inputs.h"
 
 /* Of 15 coins 13 heads or more: 0.4%, twice in a row 1 in 70,000. */
 enum { TURNS = 15, FEWEST = 4, MOST_HONEST = 12, MOST_QUICK = 4 };
-#define CALLS_BEFORE 16
-#define BEFORE_S 4e-3
 #define GAP_PCT 5
 #define QUICK_PCT 30
 #define GAP_US 1
@@ -18,7 +15,7 @@ enum { TURNS = 15, FEWEST = 4, MOST_HONEST = 12, MOST_QUICK = 4 };
 struct audit {
     struct kg_arm *arm;
     const struct kg_fixture *fixture;
-    bool behind;     /* a window of another set, without a pause; else alone, the set's own windows before it */
+    bool behind;     /* a window of the first set, without a pause; else alone */
     int set;         /* that is called */
     kg_window *call; /* one, on it */
     uint64_t seed;   /* of inputs that nobody has seen, one further each time */
@@ -33,22 +30,6 @@ static int fill(struct audit *a, int set, uint64_t seed, kg_error *ret_error)
     return status ? status : kg_prepared_restage(prepared, set, a->fixture->context, ret_error);
 }
 
-/* What a window does on the inputs that stand there, and again until so many calls or so much time: a kernel that keeps
- * the outputs of a few inputs, or of those that it is called on again and again, has kept what it keeps while timed. */
-static int run_windows(struct audit *a, kg_error *ret_error)
-{
-    struct kg_prepared *prepared = a->arm->prepared;
-    kg_window *const *window = &a->arm->windows[prepared->rotates ? 0 : a->set];
-    const double end_s = kg_now_s() + BEFORE_S;
-    double us;
-    int status = KG_OK;
-    for (int calls = 0; calls < CALLS_BEFORE && (calls == 0 || kg_now_s() < end_s) && !status; calls += a->arm->calls) {
-        prepared->set = prepared->rotates ? 0 : prepared->set;
-        status = kg_device_measure(prepared->context, window, 1, &us, ret_error);
-    }
-    return status;
-}
-
 /* A kernel may copy only where the last call was just before. */
 static int time_behind(struct audit *a, uint64_t seed, double *ret_us, kg_error *ret_error)
 {
@@ -61,15 +42,12 @@ static int time_behind(struct audit *a, uint64_t seed, double *ret_us, kg_error 
     return status;
 }
 
-static int time_alone(struct audit *a, uint64_t before, uint64_t seed, double *ret_us, kg_error *ret_error)
+/* The order of a turn changes, so in every other one the call before had the fixture's inputs too. */
+static int time_alone(struct audit *a, uint64_t seed, double *ret_us, kg_error *ret_error)
 {
     struct kg_prepared *prepared = a->arm->prepared;
     const bool rotates = prepared->rotates;
-    int status = fill(a, a->set, before, ret_error);
-    if (!status)
-        status = run_windows(a, ret_error);
-    if (!status)
-        status = fill(a, a->set, seed, ret_error);
+    int status = fill(a, a->set, seed, ret_error);
     prepared->rotates = false; /* where nothing captures it is called now */
     if (!status)
         status = kg_device_measure(prepared->context, &a->call, 1, ret_us, ret_error);
@@ -85,8 +63,7 @@ static int take_turn(struct audit *a, kg_error *ret_error)
         const int unseen = (i + a->turns) % 2;
         double *us = &a->us[unseen][a->turns];
         const uint64_t seed = unseen ? kg_mix64(a->seed++) : seen;
-        status = a->behind ? time_behind(a, seed, us, ret_error)
-                           : time_alone(a, unseen ? kg_mix64(a->seed++) : seen, seed, us, ret_error);
+        status = (a->behind ? time_behind : time_alone)(a, seed, us, ret_error);
     }
     a->turns++;
     return status;
