@@ -194,12 +194,12 @@ static const struct {
     int outputs, calls, pct;
     bool soon;
 } memories[FLAWS] = {
-    [FLAW_KNOWS] = { MOST_KNOWN, 1, 100 },
-    [FLAW_KNOWS_LAST] = { 1, 1, 100 },
-    [FLAW_KNOWS_TWO] = { 2, 1, 100 },
-    [FLAW_KNOWS_OFTEN] = { 1, 4, 100 },
-    [FLAW_KNOWS_SOON] = { 1, 1, 100, .soon = true },
-    [FLAW_KNOWS_HALF] = { 1, 1, 60 },
+    [FLAW_KNOWS] = { .outputs = MOST_KNOWN, .calls = 1, .pct = 100 },
+    [FLAW_KNOWS_LAST] = { .outputs = 1, .calls = 1, .pct = 100 },
+    [FLAW_KNOWS_TWO] = { .outputs = 2, .calls = 1, .pct = 100 },
+    [FLAW_KNOWS_OFTEN] = { .outputs = 1, .calls = 4, .pct = 100 },
+    [FLAW_KNOWS_SOON] = { .outputs = 1, .calls = 1, .pct = 100, .soon = true },
+    [FLAW_KNOWS_HALF] = { .outputs = 1, .calls = 1, .pct = 60 },
 };
 
 #define MANY_CALLS 100 /* more than where nothing is timed */
