@@ -6,7 +6,8 @@
 #include "base/random.h"
 #include "measure/inputs.h"
 
-/* Of 15 coins 13 heads or more: 0.4%, twice in a row 1 in 70,000. */
+/* Of 15 coins 13 heads or more: 0.4%, twice in a row 1 in 70,000. That the five quickest of 30 honest calls are all on
+ * seen inputs: 2%, twice 1 in 2,000, and then they are not 30% apart from the rest. */
 enum { TURNS = 15, FEWEST = 4, MOST_HONEST = 12, MOST_QUICK = 4 };
 #define GAP_PCT 5
 #define QUICK_PCT 30
@@ -96,7 +97,7 @@ static int n_quick(const struct audit *a)
     return n;
 }
 
-/* It ends where the turns that are left cannot make them too many. */
+/* It ends where the turns that are left cannot make the longer ones too many, and no call so far was quick. */
 static int run_batch(struct audit *a, bool *ret_found, kg_error *ret_error)
 {
     int status = KG_OK;

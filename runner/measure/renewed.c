@@ -38,14 +38,15 @@ static int launch_before(struct kg_prepared *prepared, const struct kg_fixture *
     const struct kg_buffers *set = &fixture->buffers;
     kg_context *context = set->context;
     int status = kg_buffers_copy_inputs(aside, set, ret_error);
-    if (!status)
-        status =
-            other ? kg_buffers_copy_inputs(set, &other->buffers, ret_error) : kg_buffers_poison_stripes(set, ret_error);
+    if (status)
+        return status;
+    status =
+        other ? kg_buffers_copy_inputs(set, &other->buffers, ret_error) : kg_buffers_poison_stripes(set, ret_error);
     if (!status)
         status = kg_prepared_restage(prepared, 0, context, ret_error);
     if (!status)
         status = launch(prepared, context, ret_error);
-    kg_error unsaid; /* who refuses leaves the set to the other build */
+    kg_error unsaid = { 0 }; /* who refuses leaves the set to the other build */
     const int back = kg_buffers_copy_inputs(set, aside, status ? &unsaid : ret_error);
     status = status ? status : back;
     if (!status)
