@@ -432,6 +432,12 @@ static const struct flex cpu_lengths[] = {
     FLEX_ROW("cap_2000", (), (CAP(2000)), ONE, .S = 77, .D = 16, .dtype = KG_BF16), /* not by an approximate tanh */
 };
 
+/* clang-format off */
+#define RANGE_REGIMES(rows)                                                                                            \
+    { "huge_sums", rows }, { "tiny_sums", rows }, { "sink_small", rows }, { "sink_near", rows },                       \
+    { "outlier_q", rows }, { "outlier_k", rows }, { "large_q", rows }, { "large_k", rows }
+/* clang-format on */
+
 static const kg_suite_regime length_regimes[] = {
     VALUE_REGIMES("*_bf16_d64_s300"),
     EACH_REGIMES("*_bf16_d64_s300"),
@@ -462,10 +468,18 @@ static const kg_suite_regime length_regimes[] = {
     { "k32", "cap_2000" },
     { "large", "cap_2000" },
     EACH_REGIMES("*_bf16_d128_s77"),
+    RANGE_REGIMES("*_bf16_d128_s77"),
+    RANGE_REGIMES("*_f16_d64_s77"),
+    RANGE_REGIMES("*_f16_d40_s77"),
     { "poison", "three_*" },
-    EACH_REGIMES("three_*"),
+    { "lowest", "three_*" },
+    MEET_REGIMES("three_*[01678]"), /* in which any two things meet (tests/cli/parity.sh) */
+    { "sink_far", "three_*[01678]" },
+    { "rising_huge", "three_*[01678]" },
+    { "lowest", "ladder_*[02468]" },
+    { "falling", "ladder_*[13579]" },
+    { "rising", "ladder_*" },
     { "winner", "ladder_*" },
-    { "rising", "ladder_3?" },
     TILE_REGIMES("large_*"),
     { "outliers", "large_*" },
     { "k32", "large_*" },

@@ -63,16 +63,18 @@ static const struct sdpa parity_shapes[] = {
 
 /* Those that 8-bit codes can hold: not K x 32, where a step of a code is a whole logit. */
 /* clang-format off */
+#define TILED_REGIMES(rows) MEET_REGIMES(rows), { "lowest", rows }
 #define REGIMES                                                                                                        \
-    { "poison", SMALL_ROWS }, { "constant", "mission" }, { "sparse", "mission" }, { "ascending", "mission" },          \
-    { "alternating", "mission" }, { "high", "mission" }, { "rising", "mission" }, { "falling", "mission" },            \
-    { "sink", "mission" }, { "winner", "mission" }, { "coded", "mission" }, { "ones", SMALL_ROWS },                    \
-    { "sixty_four", "mission" }, { "huge_v", "mission" }, { "head_scales", "mission" }, { "low", "mission" },          \
-    { "lowest", "mission" }, { "bottom", "mission" }, { "deepest", "mission" }, { "ascending", "odd" },                \
-    { "ascending", "uneven" },                                                                                         \
-    { "head_scales", "odd" }, { "sink_near", "threads" }, { "outlier_v", "scale*" }, { "outlier_v", "long_*" }, { "rising", "long_*" }, { "zero_heads", "scale" },         \
-    { "zero_heads", "many_heads" }, { "outlier_k", "mission" }, { "outlier_q", "mission" }, { "winner", "decode" }, { "end_v", "mission" }, { "large_q", "mission" }, { "large_k", "mission" },   \
-     { "zero_tiles", "uneven" }
+    { "poison", SMALL_ROWS }, { "ones", SMALL_ROWS }, TILED_REGIMES("mission"), TILED_REGIMES("odd"),                  \
+    TILED_REGIMES("uneven"), TILED_REGIMES("long*"), TILED_REGIMES("scale*"), TILED_REGIMES("whole*"),                 \
+    TILED_REGIMES("decode"), TILED_REGIMES("threads"),                                                                 \
+    { "constant", "mission" }, { "sparse", "mission" }, { "ascending", "mission" }, { "alternating", "mission" },      \
+    { "high", "mission" }, { "sink", "mission" }, { "coded", "mission" }, { "sixty_four", "mission" },                 \
+    { "huge_v", "mission" }, { "head_scales", "mission" }, { "low", "mission" }, { "bottom", "mission" },              \
+    { "deepest", "mission" }, { "outlier_k", "mission" }, { "outlier_q", "mission" }, { "end_v", "mission" },          \
+    { "large_q", "mission" }, { "large_k", "mission" }, { "ascending", "odd" }, { "ascending", "uneven" },             \
+    { "head_scales", "odd" }, { "sink_near", "threads" }, { "outlier_v", "scale*" }, { "outlier_v", "long_*" },        \
+    { "zero_heads", "scale" }, { "zero_heads", "many_heads" }, { "zero_tiles", "uneven" }
 /* clang-format on */
 
 static const kg_suite_regime regimes[] = { REGIMES, { "tiny_v", "mission" } };

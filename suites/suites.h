@@ -35,7 +35,9 @@ extern const kg_suite flex_attention, flex_attention_static, flex_parity;
     { "large_q", rows }, { "large_k", rows }, { "huge_sums", rows }, { "tiny_sums", rows }, { "rising_huge", rows },   \
     { "sink_small", rows }, { "sink_mid", rows }, { "end_v", rows }
 /* Of which each head dimension, dtype and mask has a row: what is wrong in one of them is in no other. */
-#define EACH_REGIMES(rows) { "low", rows }, { "falling", rows }
+#define EACH_REGIMES(rows) { "lowest", rows }, { "falling", rows }, { "rising_huge", rows }
+/* For rows in which things meet, of several tiles of keys: what a kernel does only where some are together. */
+#define MEET_REGIMES(rows) { "falling", rows }, { "rising", rows }, { "winner", rows }
 #define ALL_REGIMES(rows) VALUE_REGIMES(rows), TILE_REGIMES(rows)
 /* clang-format on */
 

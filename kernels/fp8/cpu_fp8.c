@@ -50,47 +50,46 @@ int cpu_fp8_stage(const kg_backend *self, void *opaque, const kg_tensor *tensors
 }
 
 /* Scores of the query q against the keys at k; returns the largest. */
-static float scores_qk(const struct state *state, const uint8_t *q, const uint8_t *k, int64_t visible, float scale,
-                       float *ret_scores)
+static float scores_qk(int64_t D, const float *q, const float *k, int64_t visible, float scale, float *ret_scores)
 {
-    const int64_t D = state->rows.problem.D;
-    const float *values = state->values;
     float row_max = -INFINITY;
     for (int64_t j = 0; j < visible; j++) {
         float dot = 0;
 #pragma omp simd reduction(+ : dot)
         for (int64_t d = 0; d < D; d++)
-            dot += values[q[d]] * values[k[j * D + d]];
+            dot += q[d] * k[j * D + d];
         ret_scores[j] = scale * dot;
         row_max = fmaxf(row_max, ret_scores[j]);
     }
     return row_max;
 }
 
-/* Row `row` of [B * H * S]. */
-static void attend_row(const struct state *state, const kg_tensor *tensors, int64_t row, float *weights)
+/* Row `row` of [B * H * S]. `keys`: K, then V, as what their codes stand for. */
+static void attend_row(const struct state *state, const kg_tensor *tensors, const float *keys, int64_t row,
+                       float *weights)
 {
     const struct sdpa *p = &state->rows.problem;
     const struct sdpa_fp8_layout *layout = &state->layout;
     const int64_t D = p->D, Hkv = sdpa_kv_heads(p), Skv = sdpa_kv_length(p);
     const int64_t i = row % p->S, h = row / p->S % p->H, b = row / p->S / p->H;
-    const int64_t first = (b * Hkv + h / sdpa_group(p)) * Skv * D; /* of the head's keys */
+    const float *k = keys + (b * Hkv + h / sdpa_group(p)) * Skv * D, *v = k + layout->counts[SDPA_K];
     const int64_t visible = sdpa_visible_keys(p, i);
-    const uint8_t *v = sdpa_fp8_codes(layout, tensors, SDPA_V) + first;
+    const uint8_t *q_codes = sdpa_fp8_codes(layout, tensors, SDPA_Q) + row * D;
     const float scale =
         (float)sdpa_scale(p) * *sdpa_fp8_descale(layout, tensors, SDPA_Q) * *sdpa_fp8_descale(layout, tensors, SDPA_K);
+    float *sums = weights + Skv, *q = sums + D, row_sum = 0;
 
-    float row_max = scores_qk(state, sdpa_fp8_codes(layout, tensors, SDPA_Q) + row * D,
-                              sdpa_fp8_codes(layout, tensors, SDPA_K) + first, visible, scale, weights);
-    float *sums = weights + Skv, row_sum = 0;
-    for (int64_t d = 0; d < D; d++)
+    for (int64_t d = 0; d < D; d++) {
         sums[d] = 0;
+        q[d] = state->values[q_codes[d]];
+    }
+    const float row_max = scores_qk(D, q, k, visible, scale, weights);
     for (int64_t j = 0; j < visible; j++) {
         float weight = expf(weights[j] - row_max);
         float coded = state->values[fp8_e4m3_code(weight * SDPA_FP8_S_SCALE)];
         row_sum += weight;
         for (int64_t d = 0; d < D; d++)
-            sums[d] += coded * state->values[v[j * D + d]];
+            sums[d] += coded * v[j * D + d];
     }
     const float unscaled = state->o_scale * *sdpa_fp8_descale(layout, tensors, SDPA_V) / SDPA_FP8_S_SCALE;
     const float factor = visible > 0 ? unscaled / row_sum : 0;
@@ -101,13 +100,19 @@ static void attend_row(const struct state *state, const kg_tensor *tensors, int6
 
 int cpu_fp8_launch(const kg_backend *self, void *opaque, const kg_tensor *tensors, void *stream, kg_error *ret_error)
 {
-    (void)self, (void)stream, (void)ret_error;
+    (void)stream;
     const struct state *state = opaque;
     const struct sdpa *p = &state->rows.problem;
+    const struct sdpa_fp8_layout *layout = &state->layout;
+    float *keys = cpu_fp8_keys(state->values, sdpa_fp8_codes(layout, tensors, SDPA_K),
+                               sdpa_fp8_codes(layout, tensors, SDPA_V), layout->counts[SDPA_K]);
     int64_t rows = p->B * p->H * p->S;
+    if (!keys)
+        return kg_fail(ret_error, KG_ENOMEM, "no memory for the keys of %s", self->name);
 #pragma omp parallel for num_threads(state->rows.n_threads)
     for (int64_t row = 0; row < rows; row++)
-        attend_row(state, tensors, row, cpu_rows_own(&state->rows));
+        attend_row(state, tensors, keys, row, cpu_rows_own(&state->rows));
+    free(keys);
     return KG_OK;
 }
 

@@ -26,6 +26,18 @@ static inline float cpu_fp8_encode(uint8_t (*code)(float scaled), const uint16_t
     return scale;
 }
 
+/* What codes of K and V stand for, `count` of each, for a launch: decoded once, not with every query. To be freed;
+ * NULL: no memory. */
+static inline float *cpu_fp8_keys(const float values[256], const uint8_t *k, const uint8_t *v, int64_t count)
+{
+    float *keys = malloc((size_t)(2 * count) * sizeof *keys);
+    for (int64_t i = 0; keys && i < count; i++) {
+        keys[i] = values[k[i]];
+        keys[count + i] = values[v[i]];
+    }
+    return keys;
+}
+
 int cpu_fp8_prepare(const kg_backend *self, const kg_call *call, void **ret_state, kg_identity *ret_identity,
                     kg_error *ret_error);
 size_t cpu_fp8_workspace(const kg_backend *self, const void *state);

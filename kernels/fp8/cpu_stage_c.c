@@ -58,35 +58,38 @@ int cpu_stage_c_stage(const kg_backend *self, void *opaque, const kg_tensor *ten
     return KG_OK;
 }
 
-/* Row `row` of [B * H * S]. Scores and sums are of values; steps and scales are multiplied in afterwards. */
-static void attend_row(const struct state *state, const kg_tensor *tensors, int64_t row, float *weights)
+/* Row `row` of [B * H * S]. Scores and sums are of values; steps and scales are multiplied in afterwards. `keys`: K,
+ * then V, as values. */
+static void attend_row(const struct state *state, const kg_tensor *tensors, const float *keys, int64_t row,
+                       float *weights)
 {
     const struct sdpa *p = &state->rows.problem;
     const struct fp8_layout *layout = &state->layout;
     const int64_t D = p->D, Skv = sdpa_kv_length(p), head = row / p->S;
-    const float *values = state->values, step = state->codec->step;
-    const uint8_t *q = fp8_codes(layout, tensors, SDPA_Q) + row * D;
-    const uint8_t *k = fp8_codes(layout, tensors, SDPA_K) + head * Skv * D;
-    const uint8_t *v = fp8_codes(layout, tensors, SDPA_V) + head * Skv * D;
+    const float step = state->codec->step;
+    const uint8_t *q_codes = fp8_codes(layout, tensors, SDPA_Q) + row * D;
+    const float *k = keys + head * Skv * D, *v = k + layout->heads * Skv * D;
     const float scale = (float)sdpa_scale(p) * (step * fp8_scales(layout, tensors, SDPA_Q)[head]) *
                         (step * fp8_scales(layout, tensors, SDPA_K)[head]);
-    float *sums = weights + Skv, row_max = -INFINITY, row_sum = 0;
+    float *sums = weights + Skv, *q = sums + D, row_max = -INFINITY, row_sum = 0;
 
+    for (int64_t d = 0; d < D; d++) {
+        sums[d] = 0;
+        q[d] = state->values[q_codes[d]];
+    }
     for (int64_t j = 0; j < Skv; j++) {
         float dot = 0;
 #pragma omp simd reduction(+ : dot)
         for (int64_t d = 0; d < D; d++)
-            dot += values[q[d]] * values[k[j * D + d]];
+            dot += q[d] * k[j * D + d];
         weights[j] = scale * dot;
         row_max = fmaxf(row_max, weights[j]);
     }
-    for (int64_t d = 0; d < D; d++)
-        sums[d] = 0;
     for (int64_t j = 0; j < Skv; j++) {
         float weight = expf(weights[j] - row_max);
         row_sum += weight;
         for (int64_t d = 0; d < D; d++)
-            sums[d] += weight * values[v[j * D + d]];
+            sums[d] += weight * v[j * D + d];
     }
     half_store_row(&tensors[SDPA_O], row * D, D, sums, step * fp8_scales(layout, tensors, SDPA_V)[head] / row_sum);
 }
@@ -94,12 +97,18 @@ static void attend_row(const struct state *state, const kg_tensor *tensors, int6
 int cpu_stage_c_launch(const kg_backend *self, void *opaque, const kg_tensor *tensors, void *stream,
                        kg_error *ret_error)
 {
-    (void)self, (void)stream, (void)ret_error;
+    (void)stream;
     const struct state *state = opaque;
+    const struct fp8_layout *layout = &state->layout;
+    float *keys = cpu_fp8_keys(state->values, fp8_codes(layout, tensors, SDPA_K), fp8_codes(layout, tensors, SDPA_V),
+                               layout->heads * layout->lengths[SDPA_K]);
     int64_t rows = state->rows.problem.B * state->rows.problem.H * state->rows.problem.S;
+    if (!keys)
+        return kg_fail(ret_error, KG_ENOMEM, "no memory for the keys of %s", self->name);
 #pragma omp parallel for num_threads(state->rows.n_threads)
     for (int64_t row = 0; row < rows; row++)
-        attend_row(state, tensors, row, cpu_rows_own(&state->rows));
+        attend_row(state, tensors, keys, row, cpu_rows_own(&state->rows));
+    free(keys);
     return KG_OK;
 }
 

@@ -54,8 +54,8 @@ static void cpu_close(kg_context *context)
         return;
     kg_cpu_busy_stop(cpu(context)->busy);
     for (size_t i = 0; i < cpu(context)->allocations.count; i++)
-        if (!kg_shared_memory_has(cpu(context)->shared, cpu(context)->allocations.items[i]))
-            free(cpu(context)->allocations.items[i]);
+        if (!kg_shared_memory_has(cpu(context)->shared, cpu(context)->allocations.items[i].data))
+            free(cpu(context)->allocations.items[i].data);
     kg_shared_memory_done(cpu(context)->shared);
     kg_allocations_done(&cpu(context)->allocations);
     free(context);
@@ -73,7 +73,7 @@ static int cpu_allocate(kg_context *context, size_t bytes, void **ret_data, kg_e
         rc = kg_fail(ret_error, KG_ENOMEM, "no host memory for a buffer of %zu bytes", bytes);
     if (rc < 0)
         return rc;
-    kg_allocations_add(&cpu(context)->allocations, data);
+    kg_allocations_add(&cpu(context)->allocations, data, bytes);
     *ret_data = data;
     return KG_OK;
 }
@@ -88,7 +88,7 @@ static int cpu_free_bytes(kg_context *context, uint64_t *ret_bytes, kg_error *re
 
 static void cpu_release(kg_context *context, void *data)
 {
-    if (!data || !kg_allocations_remove(&cpu(context)->allocations, data))
+    if (!data || !kg_allocations_remove(&cpu(context)->allocations, data).data)
         return;
     if (!kg_shared_memory_has(cpu(context)->shared, data)) {
         free(data);

@@ -7,14 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void free_all(struct kg_allocations *allocations)
+{
+    while (allocations->count > 0)
+        (void)cudaFree(kg_allocations_remove(allocations, allocations->items[0].data).data);
+}
+
 static void cuda_close(kg_context *context)
 {
     if (!context)
         return;
     struct kg_cuda_context *cuda = kg_cuda(context);
-    for (size_t i = 0; i < cuda->allocations.count; i++)
-        (void)cudaFree(cuda->allocations.items[i]);
+    free_all(&cuda->allocations);
+    free_all(&cuda->spare);
     kg_allocations_done(&cuda->allocations);
+    kg_allocations_done(&cuda->spare);
     for (int batch = 0; batch < KG_MAX_IN_FLIGHT; batch++)
         for (int i = 0; i <= KG_MAX_BATCH; i++)
             if (cuda->batches[batch].events[i])
@@ -43,6 +50,21 @@ static int finish(kg_context *context, cudaError_t enqueued, const char *what, k
 
 #define SHARED_PAGE ((size_t)2 << 20)
 
+/* A spare one, or of the driver's; where that has none, spare ones of other sizes are in its way. */
+static cudaError_t allocate(struct kg_cuda_context *cuda, size_t room, void **ret_data)
+{
+    *ret_data = kg_allocations_take(&cuda->spare, room).data;
+    if (*ret_data)
+        return cudaSuccess;
+    cudaError_t status = cudaMalloc(ret_data, room);
+    if (status != cudaSuccess && cuda->spare.count > 0) {
+        free_all(&cuda->spare);
+        (void)cudaGetLastError();
+        status = cudaMalloc(ret_data, room);
+    }
+    return status;
+}
+
 static int cuda_allocate(kg_context *context, size_t bytes, void **ret_data, kg_error *ret_error)
 {
     struct kg_cuda_context *cuda = kg_cuda(context);
@@ -51,14 +73,14 @@ static int cuda_allocate(kg_context *context, size_t bytes, void **ret_data, kg_
     if (rc < 0)
         return rc;
     /* Whole pages of the driver's, or a process that maps one buffer would see its neighbours. */
-    const size_t room = context->released ? (bytes + SHARED_PAGE - 1) / SHARED_PAGE * SHARED_PAGE : bytes;
-    cudaError_t status = cudaMalloc(&data, room ? room : 1);
+    const size_t page = context->released ? SHARED_PAGE : 1, room = (bytes + !bytes + page - 1) / page * page;
+    cudaError_t status = allocate(cuda, room, &data);
     if (status != cudaSuccess) {
         (void)cudaGetLastError();
         return kg_fail(ret_error, status == cudaErrorMemoryAllocation ? KG_ENOMEM : KG_EDEVICE,
                        "device memory for a buffer of %zu bytes: %s", bytes, cudaGetErrorString(status));
     }
-    kg_allocations_add(&cuda->allocations, data);
+    kg_allocations_add(&cuda->allocations, data, room);
     *ret_data = data;
     return KG_OK;
 }
@@ -66,20 +88,30 @@ static int cuda_allocate(kg_context *context, size_t bytes, void **ret_data, kg_
 static int cuda_free_bytes(kg_context *context, uint64_t *ret_bytes, kg_error *ret_error)
 {
     size_t now = 0, all;
-    (void)context;
     int rc = kg_cuda_check(cudaMemGetInfo(&now, &all), "free memory of the device", ret_error);
     if (rc == KG_OK)
-        *ret_bytes = now;
+        *ret_bytes = now + kg_cuda(context)->spare.bytes;
     return rc;
 }
 
+/* Allocating and freeing a ring's buffers takes longer than filling them, so that they are kept, but where another
+ * process has them mapped. What may still write to them has ended, as before they are freed. */
 static void cuda_release(kg_context *context, void *data)
 {
-    if (!data || !kg_allocations_remove(&kg_cuda(context)->allocations, data))
+    struct kg_cuda_context *cuda = kg_cuda(context);
+    const struct kg_allocation old = kg_allocations_remove(&cuda->allocations, data);
+    if (!data || !old.data)
         return;
     if (context->released)
         context->released(context->released_argument, data);
-    (void)cudaFree(data);
+    if (context->released || old.bytes > cuda->spare_most || kg_allocations_reserve(&cuda->spare, NULL) < 0 ||
+        cudaDeviceSynchronize() != cudaSuccess) {
+        (void)cudaFree(data);
+        return;
+    }
+    if (cuda->spare.bytes + old.bytes > cuda->spare_most)
+        free_all(&cuda->spare);
+    kg_allocations_add(&cuda->spare, data, old.bytes);
 }
 
 static int cuda_share(kg_context *context, const void *data, size_t bytes, struct kg_shared *ret_shared,
@@ -353,6 +385,7 @@ int kg_cuda_open(int index, kg_context **ret_context, kg_error *ret_error)
         return kg_fail(ret_error, KG_ENOMEM, "no host memory for a device");
     cuda->base.ops = &cuda_ops;
     cuda->base.device = found[index];
+    cuda->spare_most = found[index].memory_bytes / 64; /* several workers share a device */
     rc = kg_cuda_check(cudaSetDevice(index), "opening the device", ret_error);
     if (rc == KG_OK)
         rc = kg_cuda_nvml_init(index, &cuda->nvml, ret_error);

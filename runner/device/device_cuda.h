@@ -19,7 +19,8 @@ struct kg_cuda_batch {
 
 struct kg_cuda_context {
     kg_context base;
-    struct kg_allocations allocations;
+    struct kg_allocations allocations, spare; /* spare: released, for the next of that size */
+    uint64_t spare_most;                      /* bytes */
     struct kg_nvml nvml;
     cudaStream_t stream, beside; /* beside: of what competes */
     struct kg_cuda_batch batches[KG_MAX_IN_FLIGHT];

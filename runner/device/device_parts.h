@@ -17,17 +17,26 @@ struct kg_window {
     double us;      /* shortest time so far; 0: has not run */
 };
 
-/* The buffers that an open device has handed out, so that closing it frees what nobody released. */
+/* Buffers of an open device: those that it has handed out, so that closing it frees what nobody released, and those
+ * that it keeps for the next that asks. */
+struct kg_allocation {
+    void *data;
+    size_t bytes;
+};
+
 struct kg_allocations {
-    void **items;
+    struct kg_allocation *items;
     size_t count, capacity;
+    uint64_t bytes; /* of all */
 };
 
 /* Makes room for one more, so that the next add cannot fail. */
 int kg_allocations_reserve(struct kg_allocations *allocations, kg_error *ret_error);
-void kg_allocations_add(struct kg_allocations *allocations, void *data);
-bool kg_allocations_remove(struct kg_allocations *allocations, const void *data); /* false: not one of them */
-void kg_allocations_done(struct kg_allocations *allocations);                     /* frees the list, not the buffers */
+void kg_allocations_add(struct kg_allocations *allocations, void *data, size_t bytes);
+/* Both take it from the list. {NULL}: it is not in it; none is of that size. */
+struct kg_allocation kg_allocations_remove(struct kg_allocations *allocations, const void *data);
+struct kg_allocation kg_allocations_take(struct kg_allocations *allocations, size_t bytes);
+void kg_allocations_done(struct kg_allocations *allocations); /* frees the list, not the buffers */
 
 /* Host memory that other processes can map: pages of one file in memory, each allocation its own. */
 struct kg_shared_memory;

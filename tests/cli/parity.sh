@@ -75,13 +75,13 @@ limits cuda cudnn flash fa1 math
 
 # ---- rows of pairs, and of threes ----
 
-# meet SUITE DEVICE BACKEND ROWS -- among its rows ROWS_*, any value of a thing that changes meets any value of every
-# other, in rows `three` any of any two others. In rows `ladder` the masks are
-# one thing, and so are the score modifiers.
+# meet SUITE DEVICE BACKEND ROWS [REGIME] -- among its rows ROWS_*, any value of a thing that changes meets any value of
+# every other, in rows `three` any of any two others, but for those of a REGIME. In rows `ladder` the masks are one thing,
+# and so are the score modifiers.
 meet() {
-    gate list "$1/$4_[0-9]*" --device "$2" --backend "$3" --regime normal --format json
-    expect "$1 on $2, $4: rows are listed, status" "$status" 0
-    jq -r --arg of "$4" 'def said(has; value): if has then value else null end;
+    gate list "$1/$4_[0-9]*" --device "$2" --backend "$3" --regime "${5:-normal}" --format json
+    expect "$1 on $2, $4 ${5:-}: rows are listed, status" "$status" 0
+    jq -r --arg of "$4" --arg regime "${5:-normal}" 'def said(has; value): if has then value else null end;
         [.[].problem
         | { B, H: [.H, .Hkv], S, Skv, D, dtype, mask: [.causal, .bottom_right], scale, o_scale, block_size, alibi, decay, uneven: said($of == "three"; .uneven),
             cap: said(.cap; .softcap), relative: said(.relative; .reach), sliding: said(.sliding; .window),
@@ -93,10 +93,10 @@ meet() {
         | ($things[] as $a | $things[] as $b | select($a.key < $b.key) | $a.values[] as $x | $b.values[] as $y
             | [$rows[] | select(.[$a.key] == $x and .[$b.key] == $y)] as $both
             | if ($both | length) == 0 then "\($a.key) \($x), \($b.key) \($y)"
-              elif $of == "three" then $things[] as $c | select($b.key < $c.key) | $c.values[] as $z
+              elif $of == "three" and $regime == "normal" then $things[] as $c | select($b.key < $c.key) | $c.values[] as $z
                 | select(any($both[]; .[$c.key] == $z) | not) | "\($a.key) \($x), \($b.key) \($y), \($c.key) \($z)"
               else empty end)' out >never
-    expect "$1 on $2, $4: what never meets" "$(head -n 3 never)" ''
+    expect "$1 on $2, $4 ${5:-}: what never meets" "$(head -n 3 never)" ''
 }
 meet fp8_cudnn cpu cpu_fp8 meet
 meet sdpa_parity cpu cpu_flash ladder
@@ -110,6 +110,15 @@ meet fp8_cudnn cpu cpu_fp8 three
 meet sdpa_parity cuda flash three
 meet flex_parity cuda flex_compiled three
 meet fp8_cudnn_parity cuda cudnn_fp8 three
+for regime in lowest falling rising winner; do
+    meet sdpa_parity cpu cpu_flash three "$regime"
+    meet flex_parity cpu cpu_flex three "$regime"
+    meet fp8_cudnn cpu cpu_fp8 three "$regime"
+done
+for regime in sink_far rising_huge; do
+    meet sdpa_parity cuda flash three "$regime"
+    meet flex_parity cuda flex_compiled three "$regime"
+done
 
 # ---- on the CPU ----
 
