@@ -27,7 +27,7 @@ static const struct sdpa shapes[] = {
         }, /* of two of its heads */                                                                                   \
         { "scale", .B = 1, .H = 2, .S = 77, .D = 64, .dtype = KG_E4M3, .scale = 0.05 },                                \
         { "scale_long", .B = 1, .H = 2, .S = 20, .Skv = 3001, .D = 64, .dtype = KG_E4M3, .scale = 0.05 },              \
-        { "whole", .B = 2, .H = 2, .S = 64, .Skv = 128, .D = 64, .dtype = KG_E4M3 }, /* tiles, more keys or fewer */   \
+        { "whole", .B = 2, .H = 8, .S = 64, .Skv = 128, .D = 64, .dtype = KG_E4M3 }, /* tiles, more keys or fewer */   \
         { "whole_fewer", .B = 2, .H = 2, .S = 256, .Skv = 128, .D = 64, .dtype = KG_E4M3 },                            \
         { "uneven", .B = 1, .H = 1, .S = 5, .Skv = 601, .D = 64, .dtype = KG_E4M3 }, /* a head of 38,464 */            \
         { "long", .B = 1, .H = 1, .S = 5, .Skv = 1501, .D = 64, .dtype = KG_E4M3 },  /* of more than 2^16 */           \
@@ -35,7 +35,7 @@ static const struct sdpa shapes[] = {
         { "long_12001", .B = 1, .H = 1, .S = 9, .Skv = 12001, .D = 64, .dtype = KG_E4M3 },                             \
         { "scale_queries", .B = 1, .H = 2, .S = 300, .D = 64, .dtype = KG_E4M3, .scale = 0.0004 },                     \
         { "many_heads", .B = 7, .H = 150, .S = 2, .Skv = 20, .D = 64, .dtype = KG_E4M3 }, /* past 10 bits */           \
-        { "decode", .B = 1, .H = 2, .S = 1, .Skv = 1023, .D = 64, .dtype = KG_E4M3 },                                  \
+        { "decode", .B = 2, .H = 2, .S = 1, .Skv = 1040, .D = 64, .dtype = KG_E4M3 },                                  \
     {                                                                                                                  \
         "threads", .B = 1, .H = 1, .S = 513, .D = 64, .dtype = KG_E4M3                                                 \
     } /* rows that two threads cannot share */

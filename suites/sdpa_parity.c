@@ -101,10 +101,10 @@ enum { keys_mha = 4, keys_gqa = 2 };
         { "decode_8200_f16", .B = 1, .H = 2, .Hkv = 1, .S = 1, .Skv = 8200, .D = other, .dtype = KG_F16,               \
           .causal = true, .bottom_right = true },                                                                      \
         { "prompt_2100", .B = 1, .H = 1, .S = 2100, .D = other, .dtype = KG_BF16, .causal = true },                    \
-        { "prompt_2100_f16", .B = 1, .H = 1, .S = 1060, .Skv = 2100, .D = d, .dtype = KG_F16, .causal = true,          \
+        { "prompt_2100_f16", .B = 1, .H = 2, .Hkv = 1, .S = 1060, .Skv = 2100, .D = d, .dtype = KG_F16, .causal = true,          \
           .bottom_right = true },                                                                                      \
         { "decode_8192", .B = 1, .H = 2, .Hkv = 1, .S = 1, .Skv = 8192, .D = other, .dtype = KG_F16 },                 \
-        { "decode_8207", .B = 1, .H = 2, .Hkv = 1, .S = 1, .Skv = 8207, .D = other, .dtype = KG_BF16 },                \
+        { "decode_8207", .B = 1, .H = 20, .Hkv = 1, .S = 1, .Skv = 8207, .D = other, .dtype = KG_BF16 },                \
         { "queries_2304", .B = 1, .H = 1, .S = 2304, .Skv = 40, .D = other, .dtype = KG_BF16 }
 
 /* Long rows again, of several batches and heads that share keys, with a scale of their own; causal past 16 bits. */
@@ -112,14 +112,14 @@ enum { keys_mha = 4, keys_gqa = 2 };
     { "causal_queries_66001", .B = 1, .H = 1, .S = 66001, .Skv = 9, .D = d, .dtype = KG_F16, .causal = true },         \
         { "decode_20000", .B = 2, .H = 2, .Hkv = 1, .S = 1, .Skv = 20000, .D = d, .dtype = KG_BF16, .scale = 0.3 },    \
         { "decode_9000", .B = 3, .H = 3, .Hkv = 1, .S = 1, .Skv = 9000, .D = d, .dtype = KG_F16, .scale = 0.05 },      \
-        { "prompt_2060", .B = 1, .H = 2, .Hkv = 1, .S = 2060, .D = d, .dtype = KG_BF16, .causal = true, .scale = 0.3 },\
+        { "prompt_1060", .B = 2, .H = 2, .Hkv = 1, .S = 1060, .D = d, .dtype = KG_BF16, .causal = true, .scale = 0.3 },\
         { "prompt_700", .B = 2, .H = 2, .Hkv = 1, .S = 600, .Skv = 700, .D = d, .dtype = KG_F16, .causal = true,       \
           .bottom_right = true, .scale = 0.05 }
 
 /* As large models decode, after whole tiles of context and in a chunk of a prompt; keys past 2^17, and past 2^20 of all
  * batches and heads, whose elements are past 2^24. */
 #define LARGE_MODELS(d, wide)                                                                                          \
-    { "decode_4097", .B = 1, .H = 8, .Hkv = 2, .S = 1, .Skv = 4097, .D = d, .dtype = KG_F16 },                         \
+    { "decode_4097", .B = 2, .H = 32, .Hkv = 8, .S = 1, .Skv = 4097, .D = d, .dtype = KG_F16 },                         \
         { "chunk_2305", .B = 1, .H = 4, .Hkv = 1, .S = 20, .Skv = 2305, .D = wide, .dtype = KG_BF16, .causal = true,   \
           .bottom_right = true },                                                                                      \
         { "keys_140000", .B = 1, .H = 2, .Hkv = 1, .S = 1, .Skv = 140000, .D = 8, .dtype = KG_BF16 },                  \
@@ -216,7 +216,7 @@ enum { keys_mha = 4, keys_gqa = 2 };
 
 /* Wide heads under a scale, a long row of few queries, batches of long rows, rows alike but for their scale. */
 #define WIDE_AND_ALIKE(d)                                                                                              \
-    { "wide_bf16", .B = 3, .H = 6, .Hkv = 2, .S = 33, .Skv = 77, .D = 256, .dtype = KG_BF16, .scale = 0.05 },          \
+    { "wide_bf16", .B = 3, .H = 9, .Hkv = 3, .S = 33, .Skv = 77, .D = 256, .dtype = KG_BF16, .scale = 0.05 },          \
     { "decode_9003", .B = 2, .H = 4, .Hkv = 2, .S = 5, .Skv = 9003, .D = d, .dtype = KG_BF16, .causal = true,          \
       .bottom_right = true, .scale = 0.3 },                                                                            \
     { "batches_3", .B = 3, .H = 2, .Hkv = 1, .S = 350, .D = d, .dtype = KG_BF16 },                                     \
@@ -362,11 +362,11 @@ static const struct sdpa cpu_shapes[] = {
     COMMON_DIMENSION(128),
     COMMON_DIMENSION(160),
     COMMON_DIMENSION(192),
-    LONG(24, 16),
-    LONG_OF_SEVERAL(24),
+    LONG(64, 128),
+    LONG_OF_SEVERAL(64),
     { "heads_5", .B = 1, .H = 5, .S = 661, .D = 8, .dtype = KG_BF16 }, /* for two threads, not to be halved */
-    THREES(24, 120, 176, 256),
-    LADDERS(16, 24),
+    THREES(64, 120, 128, 256),
+    LADDERS(16, 64),
     { "causal_3000", .B = 1, .H = 1, .S = 3000, .D = 8, .dtype = KG_F16, .causal = true },
     FEW_QUERIES(8),
     ODD_DIMENSIONS,
@@ -420,7 +420,11 @@ static const kg_suite_regime regimes[] = {
     TILE_REGIMES("*_d24_b2_*_k*"), /* of the CPU: one query, fewer and more keys than queries; then the GPU's */
     TILE_REGIMES("*_d80_b2_*_k*"),
     TILE_REGIMES("*_rect_d128_*"),
-    TILE_REGIMES("decode_*"),
+    MEET_REGIMES("decode_*"),
+    { "lowest", "decode_*" },
+    { "coded", "decode_*" },
+    { "sink_far", "decode_*" },
+    { "zero_tiles", "decode_*" },
     { "outlier_v", "*_d24_b2_*_k*" },
     { "zero_heads", "*_d24_b2_*_k*" },
     { "large", "scale_1*" }, /* not in FP16, where an exponent past 2^26 is off by more than a weight can be */
@@ -428,7 +432,8 @@ static const kg_suite_regime regimes[] = {
     { "large_k", "scale_*" },
     SUM_REGIMES("f16_d64_b1_*_gqa_s77"),
     SUM_REGIMES("bf16_d128_b3_full_gqa_s77"),
-    { "deepest", "bf16_d24_b2_*" }, /* of the CPU, both */
+    { "deepest", "bf16_d24_b2_*" }, /* of the CPU, all three */
+    { "deepest", "bf16_d224_b1_*" },
     { "deepest", "f16_d136_b1_*" },
     { "winner", "keys_70001_d24" },
     { "winner", "keys_70001_d64" },
@@ -439,19 +444,20 @@ static const kg_suite_regime regimes[] = {
     { "sink_far", "three_*[12457]" },
     { "rising_huge", "three_*[12457]" },
     { "lowest", "ladder_*[02468]" },
-    { "falling", "ladder_*[13579]" },
-    { "rising", "ladder_*" },
+    { "rising", "ladder_*[13579]" },
     { "winner", "ladder_*" },
     TILE_REGIMES("large_*"),
     { "outliers", "large_*" },
     { "k32", "large_*" },
     { "huge_v", "large_*" },
     { "hidden", "large_*_causal" },
-    EACH_REGIMES("prompt_*"),
+    { "lowest", "prompt_*" },
+    { "rising_huge", "prompt_*" },
     { "hidden", "*_bottom_right_s77_*" },
     { "hidden", "*_bottom_right_s300_*" },
     { "head_scales", "decode_[29]*" }, /* V past FP16, of every dtype, dimension and way of sharing keys */
-    { "head_scales", "prompt_*" },
+    { "head_scales", "prompt_1060" },
+    { "head_scales", "prompt_700" },
     { "head_scales", "bf16_d*_b[12]_*_mha_s77" },
     { "huge_v", "bf16_d*_b[12]_*_mha_s77" },
 };
