@@ -16,6 +16,9 @@ expect 'both three times slower: the ratio alone would pass it' \
 expect_in 'both three times slower: says why' "$scratch/out" \
     'this machine is slower, or both are; --against tells'
 
+gate run --format json "${on[@]}" --module "$modules/anchor_often.so"
+expect 'three times slower in seven processes of ten' "$(verdict $case)" UNSURE
+
 # Beside the unchanged anchor this would be 10% over a threshold of 5; the ratio reads nothing.
 gate run --format json "${on[@]}" --threshold 5 --module "$modules/anchor_10_10.so"
 expect 'both 10% slower: not PASS' "$(verdict $case)" UNSURE

@@ -1,15 +1,27 @@
-/* anchor.c -- a kernel and its anchor, both right and each slower by what the build says: ANCHOR_PCT, KERNEL_PCT. The
- * percentages are read as data, so that all builds have one machine code and kgate sees no change of it. A call ends by
- * the clock, so that a busy machine does not move the absolute times that 10% are planted in. */
+/* anchor.c -- a kernel and its anchor, both right and each slower by what the build says: ANCHOR_PCT, KERNEL_PCT, in
+ * OF_TEN processes of ten. The numbers are read as data, so that all builds have one machine code and kgate sees no
+ * change of it. A call ends by the clock, so that a busy machine does not move the absolute times that 10% are planted
+ * in. */
 
 #include "broken.h"
+
+#include <unistd.h>
 
 #include "module.h"
 #include "spin.h"
 
 #define PACE_NS 300000 /* twice what a call of 8192 elements computes */
 
-static const volatile int anchor_pct = ANCHOR_PCT, kernel_pct = KERNEL_PCT;
+static const volatile int anchor_pct = ANCHOR_PCT, kernel_pct = KERNEL_PCT, of_ten = OF_TEN;
+
+/* The same in all calls of a process. */
+static bool is_slow(void)
+{
+    static int drawn = -1;
+    if (drawn < 0)
+        drawn = (int)((uint32_t)getpid() * 2654435761u >> 16) % 10;
+    return drawn < of_ten;
+}
 
 static void compute(const float *x, float *y, int64_t n)
 {
@@ -26,7 +38,8 @@ static int launch(const kg_backend *self, void *state, const kg_tensor *tensors,
 {
     const float *x = tensors[SERIES_X].data;
     float *y = tensors[SERIES_Y].data;
-    const int64_t end_ns = now_ns() + PACE_NS + PACE_NS / 100 * *(const volatile int *)self->data;
+    const int slower_pct = is_slow() ? *(const volatile int *)self->data : 0;
+    const int64_t end_ns = now_ns() + PACE_NS + PACE_NS / 100 * slower_pct;
     (void)state, (void)stream, (void)ret_error;
     compute(x, y, kg_tensor_count(&tensors[SERIES_Y]));
     spin_until(end_ns);

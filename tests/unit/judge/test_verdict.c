@@ -844,7 +844,8 @@ static void cpu_is_judged_by_ratio(void **state)
 {
     (void)state;
     struct kit *kit = kit_new(KG_CPU);
-    kit->golden.best.p50_us = 10; /* creep is for CUDA cards */
+    (void)strcpy(kit->golden.launch, "host"); /* nothing that is launched has changed */
+    kit->golden.best.p50_us = 10;             /* creep is for CUDA cards */
     kit->golden.best.ratio = 0.1;
     set_blocks(kit, 3, 25.5, 52);
     decided(kit, &kit->golden, KG_PASS, false,
@@ -859,6 +860,7 @@ static void cpu_is_judged_by_ratio(void **state)
     verdict_is(kit, KG_UNSURE, true);
     set_blocks(kit, 3, 12.5, 25); /* twice the speed, the ratio the same */
     verdict_is(kit, KG_PASS, false);
+    kit->golden.launch[0] = 0;
     (void)strcpy(kit->result.anchor_identity, "code:9");
     decided(kit, &kit->golden, KG_UNGATED, false,
             "the golden of another card can be compared by ratio only, and the anchor's code changed since the golden");
@@ -868,6 +870,30 @@ static void cpu_is_judged_by_ratio(void **state)
     kit->golden.anchor[0] = 0; /* the anchor itself */
     set_blocks(kit, 3, 25, 0);
     decided(kit, &kit->golden, KG_PASS, false, "p50 25.0 us, golden 25.0 us (+0.0% ±1.3, threshold 10%)");
+    free(kit);
+}
+
+/* Both may be slow in some processes alone, which few blocks would not show. */
+static void cpu_code_that_changed_is_looked_at_often(void **state)
+{
+    (void)state;
+    struct kit *kit = kit_new(KG_CPU);
+    kit->result.of.policy.max_blocks = 12;
+    set_blocks(kit, 3, 25, 50);
+    decided(
+        kit, &kit->golden, KG_UNSURE, true,
+        "p50 25.0 us, golden 25.0 us (ratio to the anchor +0.0% ±1.3, threshold 10%); code that changed is looked at "
+        "more often: both are slower in 0 rounds");
+    add_blocks(kit, 6, 25, 50);
+    verdict_is(kit, KG_PASS, false);
+    set_blocks(kit, 1, 75, 150); /* in one of nine, and of twelve */
+    add_blocks(kit, 8, 25, 50);
+    verdict_is(kit, KG_UNSURE, true);
+    add_blocks(kit, 3, 25, 50);
+    verdict_is(kit, KG_PASS, false);
+    set_blocks(kit, 3, 75, 150); /* in a quarter */
+    add_blocks(kit, 9, 25, 50);
+    verdict_is(kit, KG_UNSURE, false);
     free(kit);
 }
 
@@ -1530,6 +1556,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(judge_stays_the_same),
     cmocka_unit_test(another_card_judges_by_ratio),
     cmocka_unit_test(cpu_is_judged_by_ratio),
+    cmocka_unit_test(cpu_code_that_changed_is_looked_at_often),
     cmocka_unit_test(cpu_anchor_hides_nothing),
     cmocka_unit_test(creep_is_slow),
     cmocka_unit_test(a_wider_creep_budget),
