@@ -76,6 +76,7 @@ void kg_error_sums_finish(const struct kg_error_sums *parts, size_t n_parts, str
         .slope_scale = relative(sqrt(all.scale_product_square_sum), all.expected_square_sum),
         .slope = all.expected_square_sum > 0 ? all.product_sum / all.expected_square_sum : 1,
         .largest = all.largest,
+        .expected_rms = finite ? sqrt(all.expected_square_sum / (double)finite) : 0,
         .bias = finite ? all.signed_sum / (double)finite : 0,
         .worst_index = all.worst_index,
         .worst_got = all.worst_got,

@@ -20,6 +20,7 @@ struct kg_comparison {
     double slope_scale;   /* sqrt(sum (scale * expected)^2) / sum expected^2: slope's, of independent errors */
     double slope;         /* sum got * expected / sum expected^2; 1 where the latter is 0 */
     double largest;       /* max of |expected| */
+    double expected_rms;  /* sqrt(sum expected^2 / count) */
     uint64_t worst_index; /* of the first non-finite element, else of the largest e (the lowest index among equals) */
     double worst_got, worst_expected;
 };

@@ -54,6 +54,7 @@ struct kg_golden {
     char problem[512]; /* kg_problem_format; "" : it is not known, nor are the next two */
     double flops, bytes;
     int tensors, given; /* digests of what the op describes and gives; 0: not known, or nothing is given */
+    char answer[64];    /* the reference's, "seed 42 rms 0.0123457"; "" : not known */
     char launch[1024];  /* kg_launch_format; "" : it is not known, nor are the knobs */
     char knobs[256];    /* as they took effect: name=value,… */
     struct kg_threshold threshold;

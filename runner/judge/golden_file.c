@@ -68,7 +68,7 @@ static const struct kg_member contract_members[] = {
 static const struct kg_member problem_members[] = {
     { "fields", KG_IS_NAME, GOLDEN(problem) },       { "flops", KG_IS_EXACT, GOLDEN(flops) },
     { "bytes", KG_IS_EXACT, GOLDEN(bytes) },         { "tensors", KG_IS_COUNT, GOLDEN(tensors), DIGEST },
-    { "given", KG_IS_COUNT, GOLDEN(given), DIGEST },
+    { "given", KG_IS_COUNT, GOLDEN(given), DIGEST }, { "answer", KG_IS_TEXT, GOLDEN(answer), .optional = true },
 };
 static const struct kg_member threshold_members[] = {
     { "pct", KG_IS_AMOUNT, THRESHOLD(pct) },       { "from", KG_IS_NAME, THRESHOLD(from) },

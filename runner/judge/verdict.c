@@ -35,6 +35,8 @@ static bool is_of_other_work(const struct kg_result *result, const struct kg_gol
     const kg_op *op = result->of.suite ? result->of.suite->op : NULL;
     struct kg_work work = result->work;
     work.given = result->launch.given;
+    work.seed = result->of.seed;
+    work.rms = result->comparison.expected_rms;
     return op && result->of.problem && !kg_golden_is_of(golden, op, result->of.problem, &work, ret_what, size);
 }
 

@@ -242,6 +242,7 @@ void kg_comparison_merge(struct kg_comparison *all, const struct kg_comparison *
     all->scale_l2 = fmax(all->scale_l2, one->scale_l2);
     all->slope_scale = fmax(all->slope_scale, one->slope_scale);
     all->largest = fmax(all->largest, one->largest);
+    all->expected_rms = sqrt((pow(all->expected_rms, 2) * n + pow(one->expected_rms, 2) * m) / total);
     if (all->count == 0 || !(fabs(one->slope - 1) <= fabs(all->slope - 1)))
         all->slope = one->slope;
     all->count += one->count;

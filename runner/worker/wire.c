@@ -129,6 +129,7 @@ static const struct kg_member comparison_members[] = {
     { "slope_scale", KG_IS_REAL, FOUND(slope_scale) },
     { "slope", KG_IS_REAL, FOUND(slope) },
     { "largest", KG_IS_REAL, FOUND(largest) },
+    { "expected_rms", KG_IS_REAL, FOUND(expected_rms) },
     { "worst_got", KG_IS_REAL, FOUND(worst_got) },
     { "worst_expected", KG_IS_REAL, FOUND(worst_expected) },
 };

@@ -321,6 +321,7 @@ static void errors_are_held_over_their_scale(void **state)
     close_to(f.slope_scale, sqrt((double)0.1f * 0.1f + 0.25 + 256 + 100) / 121);
     close_to(f.slope, (1 + 5 + 12 + 80) / 121.0);
     close_to(f.largest, 10);
+    close_to(f.expected_rms, sqrt(121 / 5.0));
     scales[3] = NAN; /* a right element needs no scale */
     assert_int_equal(context->ops->compare(context, &a, &b, &c, &gates, &f, NULL), KG_OK);
     close_to(f.max_scaled, 2);

@@ -119,7 +119,7 @@ static const kg_suite sized_suite = { .name = "suite", .op = &sized_op };
 /* What it was the time of. */
 static void golden_knows_its_work(void **state)
 {
-    const struct kg_work work = { .flops = 16384, .bytes = 16384, .tensors = 7 },
+    const struct kg_work work = { .flops = 16384, .bytes = 16384, .tensors = 7, .seed = 42, .rms = 0.0200001 },
                          less = { .flops = 1024, .bytes = 1024 };
     const struct sized problem = { "row", 8192 }, smaller = { "row", 512 };
     struct kg_golden golden;
@@ -132,6 +132,8 @@ static void golden_knows_its_work(void **state)
     result->launch = (struct kg_launch_info){
         .given = 9, .kernels = 1, .n_launched = 1, .launched = { { "k", { 64, 1, 1 }, { 128, 1, 1 }, { 0 }, 1024, 0 } }
     };
+    result->of.seed = 42;
+    result->comparison.expected_rms = 0.02;
     (void)strcpy(result->knobs, "tile=64");
     result->n_compiled = 2;
     result->compiled[0] = (kg_compiled){ .compiler = "NVRTC 13.0", .registers = 168, .spill_store_bytes = 8 };
@@ -148,6 +150,12 @@ static void golden_knows_its_work(void **state)
     assert_false(kg_golden_is_of(&golden, &sized_op, &smaller, &less, what, sizeof what));
     assert_string_equal(what, "problem: n=8192 -> n=512; flops: 16384 -> 1024; bytes: 16384 -> 1024");
     assert_true(golden.tensors == 7 && golden.given == 9);
+    assert_string_equal(golden.answer, "seed 42 rms 0.02");
+    const struct kg_work half = { .flops = 16384, .bytes = 16384, .tensors = 7, .seed = 42, .rms = 0.0283 },
+                         other_seed = { .flops = 16384, .bytes = 16384, .tensors = 7, .seed = 43, .rms = 0.0283 };
+    assert_false(kg_golden_is_of(&golden, &sized_op, &problem, &half, what, sizeof what));
+    assert_string_equal(what, "the reference's output: rms 0.02 -> 0.0283");
+    assert_true(kg_golden_is_of(&golden, &sized_op, &problem, &other_seed, what, sizeof what));
     const struct kg_work others = { .flops = 16384, .bytes = 16384, .tensors = 8, .given = 10 };
     assert_false(kg_golden_is_of(&golden, &sized_op, &problem, &others, what, sizeof what));
     assert_string_equal(what, "tensors: others; given inputs: others");
