@@ -101,10 +101,10 @@ enum { keys_mha = 4, keys_gqa = 2 };
         { "decode_8200_f16", .B = 1, .H = 2, .Hkv = 1, .S = 1, .Skv = 8200, .D = other, .dtype = KG_F16,               \
           .causal = true, .bottom_right = true },                                                                      \
         { "prompt_2100", .B = 1, .H = 1, .S = 2100, .D = other, .dtype = KG_BF16, .causal = true },                    \
-        { "prompt_2100_f16", .B = 1, .H = 2, .Hkv = 1, .S = 1060, .Skv = 2100, .D = d, .dtype = KG_F16, .causal = true,          \
-          .bottom_right = true },                                                                                      \
+        { "prompt_2100_f16", .B = 1, .H = 2, .Hkv = 1, .S = 1060, .Skv = 2100, .D = d, .dtype = KG_F16,                \
+          .causal = true, .bottom_right = true },                                                                      \
         { "decode_8192", .B = 1, .H = 2, .Hkv = 1, .S = 1, .Skv = 8192, .D = other, .dtype = KG_F16 },                 \
-        { "decode_8207", .B = 1, .H = 20, .Hkv = 1, .S = 1, .Skv = 8207, .D = other, .dtype = KG_BF16 },                \
+        { "decode_8207", .B = 1, .H = 20, .Hkv = 1, .S = 1, .Skv = 8207, .D = other, .dtype = KG_BF16 },               \
         { "queries_2304", .B = 1, .H = 1, .S = 2304, .Skv = 40, .D = other, .dtype = KG_BF16 }
 
 /* Long rows again, of several batches and heads that share keys, with a scale of their own; causal past 16 bits. */
@@ -119,7 +119,7 @@ enum { keys_mha = 4, keys_gqa = 2 };
 /* As large models decode, after whole tiles of context and in a chunk of a prompt; keys past 2^17, and past 2^20 of all
  * batches and heads, whose elements are past 2^24. */
 #define LARGE_MODELS(d, wide)                                                                                          \
-    { "decode_4097", .B = 2, .H = 32, .Hkv = 8, .S = 1, .Skv = 4097, .D = d, .dtype = KG_F16 },                         \
+    { "decode_4097", .B = 2, .H = 32, .Hkv = 8, .S = 1, .Skv = 4097, .D = d, .dtype = KG_F16 },                        \
         { "chunk_2305", .B = 1, .H = 4, .Hkv = 1, .S = 20, .Skv = 2305, .D = wide, .dtype = KG_BF16, .causal = true,   \
           .bottom_right = true },                                                                                      \
         { "keys_140000", .B = 1, .H = 2, .Hkv = 1, .S = 1, .Skv = 140000, .D = 8, .dtype = KG_BF16 },                  \

@@ -112,9 +112,9 @@ static int blocks_slow_together(const struct kg_result *result, const struct kg_
     return slow;
 }
 
-/* Code that changed may be slow in some processes alone: of so many, one that is takes all that a set may have, and a
- * quarter of these are too many. Half of the blocks, where nothing that is launched has changed: the machine's doing.
- */
+/* Code that changed may be slow in some processes alone. It is looked at in so many blocks at least, in as many as a set
+ * may have where it is slow in one, and doubted where it is in a quarter. Where nothing that is launched has changed
+ * the machine is slow, and half of the blocks are doubted. */
 enum { CHANGED_BLOCKS = 9 };
 
 /* Whether a CPU's ratio that passes may hide what both lost, or more blocks are to tell. */

@@ -11,8 +11,8 @@ struct kg_work {
     double peak_ratio; /* of the op: kg_op */
     int tensors;       /* a digest of dtypes, units, roles and dimensions; 0: they cannot be described */
     int given;     /* a digest of the inputs that it gives, by who has run it; 0: there are none, or it did not run */
-    uint64_t seed; /* of its inputs, and under it */
-    double rms;    /* the reference's output, by who has run it; 0: it did not run */
+    uint64_t seed; /* of its inputs, as `rms` */
+    double rms;    /* of the reference's output, by who has run it; 0: it did not run */
 };
 
 enum kg_question { KG_ASK_CHECK, KG_ASK_WORK, KG_ASK_TENSORS, KG_QUESTIONS };
