@@ -63,7 +63,6 @@ static const struct sdpa parity_shapes[] = {
 
 /* Those that 8-bit codes can hold: not K x 32, where a step of a code is a whole logit. */
 /* clang-format off */
-#define TILED_REGIMES(rows) MEET_REGIMES(rows), { "lowest", rows }
 #define REGIMES                                                                                                        \
     { "poison", SMALL_ROWS }, { "ones", SMALL_ROWS }, TILED_REGIMES("mission"), TILED_REGIMES("odd"),                  \
     TILED_REGIMES("uneven"), TILED_REGIMES("long*"), TILED_REGIMES("scale*"), TILED_REGIMES("whole*"),                 \

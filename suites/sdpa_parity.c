@@ -420,8 +420,7 @@ static const kg_suite_regime regimes[] = {
     TILE_REGIMES("*_d24_b2_*_k*"), /* of the CPU: one query, fewer and more keys than queries; then the GPU's */
     TILE_REGIMES("*_d80_b2_*_k*"),
     TILE_REGIMES("*_rect_d128_*"),
-    MEET_REGIMES("decode_*"),
-    { "lowest", "decode_*" },
+    TILED_REGIMES("decode_*"),
     { "coded", "decode_*" },
     { "sink_far", "decode_*" },
     { "zero_tiles", "decode_*" },

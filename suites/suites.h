@@ -38,6 +38,7 @@ extern const kg_suite flex_attention, flex_attention_static, flex_parity;
 #define EACH_REGIMES(rows) { "lowest", rows }, { "falling", rows }, { "rising_huge", rows }
 /* For rows in which things meet, of several tiles of keys: what a kernel does only where some are together. */
 #define MEET_REGIMES(rows) { "falling", rows }, { "rising", rows }, { "winner", rows }
+#define TILED_REGIMES(rows) { "lowest", rows }, MEET_REGIMES(rows)
 #define ALL_REGIMES(rows) VALUE_REGIMES(rows), TILE_REGIMES(rows)
 /* clang-format on */
 

@@ -129,8 +129,7 @@ static const uint64_t seeds[] = { 0 };
 
 /* They differ in two gates, so that what the task's own let through is seen. */
 #define CODES(limit, relative)                                                                                         \
-    .op = &sdpa_forward, .shapes = KG_TABLE(shapes), .cpu_shapes = KG_TABLE(shapes), .seeds = KG_LIST(seeds),          \
-    .backends = KG_LIST(backends),                                                                                     \
+    .op = &sdpa_forward, .shapes = KG_TABLE(shapes), .seeds = KG_LIST(seeds), .backends = KG_LIST(backends),           \
     .gates = { .max_abs = 0.06, .mean_abs = 0.02, .bad_abs = (limit), .bad_pct = 1.0, .rel_l2 = (relative) }
 
 /* Of suites/fp8_sdpa.c. */
