@@ -81,7 +81,7 @@ static void print_noise(const kg_device *gates, const struct kg_device_health *h
 
 static void print_libraries(const struct kg_options *options)
 {
-    static const char *const names[] = { "libcudnn.so.9", "libcublas.so.13", "libnvidia-ml.so.1" };
+    static const char *const names[] = { "libcudnn.so.9", "libcublas.so.13", "libnvrtc.so.13", "libnvidia-ml.so.1" };
     struct kg_host_state host;
     kg_host_init(&host);
     host.library_paths = options->library_paths;

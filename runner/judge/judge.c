@@ -112,9 +112,9 @@ static int blocks_slow_together(const struct kg_result *result, const struct kg_
     return slow;
 }
 
-/* Code that changed may be slow in some processes alone. It is looked at in so many blocks at least, in as many as a set
- * may have where it is slow in one, and doubted where it is in a quarter. Where nothing that is launched has changed
- * the machine is slow, and half of the blocks are doubted. */
+/* Code that changed may be slow in some processes alone. It is looked at in so many blocks at least, in as many as a
+ * set may have where it is slow in one, and doubted where it is in a quarter. Where nothing that is launched has
+ * changed the machine is slow, and half of the blocks are doubted. */
 enum { CHANGED_BLOCKS = 9 };
 
 /* Whether a CPU's ratio that passes may hide what both lost, or more blocks are to tell. */
@@ -373,6 +373,15 @@ static enum kg_verdict judge_creep(struct kg_result *result, const struct kg_exp
     return undecided ? KG_UNSURE : verdict;
 }
 
+bool kg_judge_within_creep(const struct kg_result *result, const struct kg_expectation *e)
+{
+    struct question best;
+    if (result->of.kind == KG_CPU || !ask_best(result, e, &best))
+        return true;
+    best.criteria.is_trusted = true;
+    return kg_decide(&best.criteria, best.logs, result->n_blocks ? 1 : 0).answer == KG_ANSWER_PASS;
+}
+
 /* ---- golden and baseline --------------------------------------------------------------------------------------- */
 
 /* Chooses the quantity that is judged; false: none can be, and the reason says why. What has no anchor, as the anchor
@@ -409,13 +418,7 @@ static enum kg_verdict trust_sameness(struct kg_result *result, bool *ret_more)
 /* May its first block pass it? Only where that is within the creep budget too. A CPU's times come and go. */
 static bool is_trusted(const struct kg_result *result, const struct kg_expectation *e)
 {
-    struct question best;
-    if (result->of.kind == KG_CPU || !result->judgement.unchanged)
-        return false;
-    if (!ask_best(result, e, &best))
-        return true;
-    best.criteria.is_trusted = true;
-    return kg_decide(&best.criteria, best.logs, result->n_blocks ? 1 : 0).answer == KG_ANSWER_PASS;
+    return result->of.kind != KG_CPU && result->judgement.unchanged && kg_judge_within_creep(result, e);
 }
 
 static enum kg_verdict judge_golden(struct kg_result *result, const struct kg_expectation *e, bool *ret_more)

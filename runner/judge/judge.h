@@ -26,6 +26,10 @@
  * --against. ret_more: more blocks could still decide it; the verdict is then KG_UNSURE. */
 enum kg_verdict kg_judge_time(struct kg_result *result, const struct kg_expectation *expectation, bool *ret_more);
 
+/* By its first block it is not over the best by more than the creep budget, which a duel with the golden's build could
+ * not tell. True on a CPU, whose times are not held to a best. */
+bool kg_judge_within_creep(const struct kg_result *result, const struct kg_expectation *expectation);
+
 /* What is known of the noise beforehand, where selfcheck measured nothing: from the floor of a golden of n blocks; of
  * two builds interleaved in one process, by the class of the kernel (docs/deciding.md). */
 struct kg_prior kg_judge_golden_prior(double floor_pct, int n_golden);

@@ -208,30 +208,20 @@ int kg_arm_single(struct kg_arm *arm, int set, kg_window **ret_window, kg_error 
     return status;
 }
 
-/* `before`: a window that is run first; NULL: none. */
-static int call_one(struct kg_arm *arm, kg_window *before, int set, kg_error *ret_error)
+void kg_arm_free_single(struct kg_arm *arm, kg_window *window)
 {
-    double us[2];
-    kg_window *window = NULL;
-    const bool rotates = arm->prepared->rotates;
-    int status = kg_arm_single(arm, set, &window, ret_error);
-    kg_window *const both[] = { before, window };
-    arm->prepared->rotates = false; /* where nothing captures it is called now */
-    if (!status)
-        status = kg_device_measure(arm->prepared->context, before ? both : both + 1, before ? 2 : 1, us, ret_error);
     free_window(arm, window);
+}
+
+int kg_arm_run_single(struct kg_arm *arm, kg_window *window, bool behind, kg_error *ret_error)
+{
+    kg_window *const both[] = { arm->windows[0], window };
+    const bool rotates = arm->prepared->rotates;
+    double us[2];
+    arm->prepared->rotates = false; /* where nothing captures it is called now */
+    int status = kg_device_measure(arm->prepared->context, behind ? both : both + 1, behind ? 2 : 1, us, ret_error);
     arm->prepared->rotates = rotates;
     return status;
-}
-
-int kg_arm_call_once(struct kg_arm *arm, int set, kg_error *ret_error)
-{
-    return call_one(arm, NULL, set, ret_error);
-}
-
-int kg_arm_call_behind(struct kg_arm *arm, int set, kg_error *ret_error)
-{
-    return call_one(arm, arm->windows[0], set, ret_error);
 }
 
 void kg_arm_close(struct kg_arm *arm)

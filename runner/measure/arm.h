@@ -52,14 +52,12 @@ int kg_arm_take_turn(struct kg_arm *arm, int turn, double ret_us[2], kg_error *r
 /* All windows once more, untimed. */
 int kg_arm_replay(struct kg_arm *arm, kg_error *ret_error);
 
-/* A window of one call on a buffer set, captured where calls are; who asks frees it. */
+/* A window of one call on a buffer set, captured where calls are. kg_arm_free_single frees it; NULL is accepted. */
 int kg_arm_single(struct kg_arm *arm, int set, kg_window **ret_window, kg_error *ret_error);
+void kg_arm_free_single(struct kg_arm *arm, kg_window *window);
 
-/* One call alone on a buffer set, captured anew where calls are captured. */
-int kg_arm_call_once(struct kg_arm *arm, int set, kg_error *ret_error);
-
-/* The same right behind the calls of the first window, without a pause that a kernel could tell it by. */
-int kg_arm_call_behind(struct kg_arm *arm, int set, kg_error *ret_error);
+/* Its call: alone, or right behind the calls of the first window, without a pause that a kernel could tell it by. */
+int kg_arm_run_single(struct kg_arm *arm, kg_window *window, bool behind, kg_error *ret_error);
 
 void kg_arm_close(struct kg_arm *arm); /* a zeroed one is accepted */
 

@@ -115,8 +115,7 @@ static int run(struct audit *a, kg_error *ret_error)
     int status = kg_arm_single(a->arm, a->set, &a->call, ret_error);
     for (int batch = 0; batch < 2 && found && !status; batch++)
         status = run_batch(a, &found, ret_error);
-    if (a->call)
-        a->arm->prepared->context->ops->window_free(a->arm->prepared->context, a->call);
+    kg_arm_free_single(a->arm, a->call);
     if (!status && found)
         status = kg_fail(ret_error, KG_EDEVICE, "a call takes %.1f us on inputs that were seen before, %.1f on others",
                          least_us(a, 0), least_us(a, 1));

@@ -82,13 +82,15 @@ static int check_single(struct kg_timed_output *t, struct kg_arm *arm, int numbe
 {
     const int sets = n_single_sets(arm), at = number % sets, which = number / sets % 2;
     struct kg_fixture *next = which ? t->other : t->fixture;
-    int status = KG_OK;
+    kg_window *call = NULL;
+    int status = kg_arm_single(arm, at, &call, ret_error);
     for (uint64_t left = before; left > 0 && !status; left--)
-        status = kg_arm_call_once(arm, at, ret_error);
+        status = kg_arm_run_single(arm, call, false, ret_error);
     if (!status)
         status = kg_prepared_exchange_inputs(arm->prepared, at, 1, next, ret_error);
     if (!status)
-        status = kg_arm_call_once(arm, at, ret_error);
+        status = kg_arm_run_single(arm, call, false, ret_error);
+    kg_arm_free_single(arm, call);
     return status ? status
                   : check_set(next, arm->prepared, at, &digests[which],
                               "called alone on other inputs it gave a wrong output", ret_error);
@@ -120,18 +122,26 @@ static int check_in_a_row(struct kg_timed_output *t, struct kg_arm *arm, uint64_
     return status;
 }
 
-/* Behind the calls of a window, on a set that they do not take. */
-static int check_behind(struct kg_timed_output *t, struct kg_arm *arm, int number, uint64_t digests[2],
-                        kg_error *ret_error)
+/* Behind the calls of a window, on a set that they do not take; three times, since it may hold the output of either
+ * inputs at first. A window over a cold ring leaves no set out. */
+static int check_behind(struct kg_timed_output *t, struct kg_arm *arm, uint64_t digests[2], kg_error *ret_error)
 {
-    const int which = number % 2, at = arm->prepared->n_ring - 1;
-    struct kg_fixture *next = which ? t->other : t->fixture;
-    int status = kg_prepared_exchange_inputs(arm->prepared, at, 1, next, ret_error);
-    if (!status)
-        status = kg_arm_call_behind(arm, at, ret_error);
-    return status ? status
-                  : check_set(next, arm->prepared, at, &digests[which],
-                              "called right behind others, on other inputs, it gave a wrong output", ret_error);
+    const int at = arm->prepared->n_ring - 1;
+    kg_window *call = NULL;
+    if (arm->prepared->rotates || at < 1)
+        return KG_OK;
+    int status = kg_arm_single(arm, at, &call, ret_error);
+    for (int i = 0; i < 3 && !status; i++) {
+        struct kg_fixture *next = i % 2 ? t->other : t->fixture;
+        status = kg_prepared_exchange_inputs(arm->prepared, at, 1, next, ret_error);
+        if (!status)
+            status = kg_arm_run_single(arm, call, true, ret_error);
+        if (!status)
+            status = check_set(next, arm->prepared, at, &digests[i % 2],
+                               "called right behind others, on other inputs, it gave a wrong output", ret_error);
+    }
+    kg_arm_free_single(arm, call);
+    return status;
 }
 
 static int check_other(struct kg_timed_output *t, struct kg_arm *arm, kg_error *ret_error)
@@ -146,9 +156,8 @@ static int check_other(struct kg_timed_output *t, struct kg_arm *arm, kg_error *
                             "on other inputs the timed calls gave a wrong output", ret_error);
     if (!status)
         status = check_singles(t, arm, digests, ret_error);
-    /* The set may hold the output of either inputs at first. A window over a cold ring leaves no set out. */
-    for (int i = 0; i < 3 && !arm->prepared->rotates && arm->prepared->n_ring > 1 && !status; i++)
-        status = check_behind(t, arm, i, digests, ret_error);
+    if (!status)
+        status = check_behind(t, arm, digests, ret_error);
     return status ? status : check_in_a_row(t, arm, digests, ret_error);
 }
 

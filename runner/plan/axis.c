@@ -57,13 +57,12 @@ static int begin(struct kg_axes *axes, const kg_op *op, struct kg_axis of, size_
 
 static int add_sweep(struct kg_axes *axes, const kg_suite *suite, const struct kg_sweep *sweep, kg_error *ret_error)
 {
-    const struct kg_axis of = { .field = kg_fields_find(suite->op->fields, sweep->field, strlen(sweep->field)) };
+    struct kg_axis of = { 0 };
     kg_error cause = { 0 };
     void *record = NULL;
-    if (!of.field)
-        return kg_fail(ret_error, KG_EINVAL, "--set %.100s: op %s of suite %s has no such field", sweep->field,
-                       suite->op->name, suite->name);
-    int status = begin(axes, suite->op, of, sweep->n_values, &record, ret_error);
+    int status = kg_field_of_suite(suite, sweep->field, &of.field, ret_error);
+    if (!status)
+        status = begin(axes, suite->op, of, sweep->n_values, &record, ret_error);
     if (status)
         return status;
     for (size_t i = 0; i < sweep->n_values && !status; i++)

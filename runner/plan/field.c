@@ -62,6 +62,18 @@ const kg_field *kg_fields_find(kg_fields fields, const char *name, size_t length
     return NULL;
 }
 
+int kg_field_of_suite(const kg_suite *suite, const char *name, const kg_field **ret_field, kg_error *ret_error)
+{
+    const kg_fields fields = suite->op->fields;
+    char known[200] = "";
+    *ret_field = kg_fields_find(fields, name, strlen(name));
+    for (size_t i = 0; !*ret_field && i < fields.count; i++)
+        kg_text_join(known, sizeof known, ", ", "%s", fields.items[i].name);
+    return *ret_field ? KG_OK
+                      : kg_fail(ret_error, KG_EINVAL, "--set %.100s: op %s of suite %s has no such field, but %s", name,
+                                suite->op->name, suite->name, known);
+}
+
 static void member_write(const kg_field *field, void *record, double value)
 {
     char *member = (char *)record + field->offset;
@@ -157,28 +169,26 @@ int kg_fields_check(kg_fields fields, const void *record, kg_error *ret_error)
 }
 
 /* Is it one of the choice's words, "word|other word"? */
-static bool has_word(const char *choice, const char *text)
+/* Of "default|reduce-overhead" either word; those that it is none of go to `known`. */
+static bool is_choice(const char *choice, const char *text, char *known, size_t size)
 {
-    const size_t length = strlen(text);
-    bool found = false;
-    while (length && *choice && !found) {
-        const size_t n = strcspn(choice, "|");
-        found = n == length && !strncmp(choice, text, n);
-        choice += n + (choice[n] == '|');
+    for (size_t n; *choice; choice += n + (choice[n] == '|')) {
+        n = strcspn(choice, "|");
+        if (n && n == strlen(text) && !strncmp(choice, text, n))
+            return true;
+        kg_text_join(known, size, ", ", "%.*s", (int)n, choice);
     }
-    return found;
+    return false;
 }
 
 static int parse_choice(const kg_field *field, const char *text, double *ret_value, kg_error *ret_error)
 {
     char known[256] = "";
     for (int i = 0; field->choices[i]; i++) {
-        if (has_word(field->choices[i], text)) {
+        if (is_choice(field->choices[i], text, known, sizeof known)) {
             *ret_value = i;
             return KG_OK;
         }
-        if (*field->choices[i])
-            kg_text_join(known, sizeof known, ", ", "%s", field->choices[i]);
     }
     return kg_fail(ret_error, KG_EINVAL, "%s=%s is none of %s", field->name, text, known);
 }

@@ -9,6 +9,9 @@ int kg_fields_validate(kg_fields fields, size_t record_size, kg_error *ret_error
 
 const kg_field *kg_fields_find(kg_fields fields, const char *name, size_t length); /* NULL: none */
 
+/* The field of a suite's op that --set names; KG_EINVAL says which there are. */
+int kg_field_of_suite(const kg_suite *suite, const char *name, const kg_field **ret_field, kg_error *ret_error);
+
 /* Replaces zeros by the fallbacks. */
 void kg_fields_fall_back(kg_fields fields, void *record);
 

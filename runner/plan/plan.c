@@ -155,15 +155,13 @@ static int add_cases(struct builder *b, const kg_suite *suite, enum kg_device_ki
 /* Applies one field=value of a sweep to a problem. */
 static int apply_value(const kg_suite *suite, void *problem, const char *name, const char *value, kg_error *ret_error)
 {
-    const kg_field *field = kg_fields_find(suite->op->fields, name, strlen(name));
+    const kg_field *field;
     kg_error cause = { 0 };
-    if (!field)
-        return kg_fail(ret_error, KG_EINVAL, "--set %.100s: op %s of suite %s has no such field", name, suite->op->name,
-                       suite->name);
-    int status = kg_field_set(field, problem, value, &cause);
+    int status = kg_field_of_suite(suite, name, &field, ret_error);
     if (status)
-        kg_fail(ret_error, status, "--set %.380s", cause.text);
-    return status;
+        return status;
+    status = kg_field_set(field, problem, value, &cause);
+    return status ? kg_fail(ret_error, status, "--set %.380s", cause.text) : KG_OK;
 }
 
 static int settle_problem(const kg_suite *suite, const char *shape, const char *environment, void *problem,

@@ -36,9 +36,14 @@ static bool same_build(const struct kg_golden *a, const struct kg_golden *b)
 
 /* ---- what became of it ---- */
 
-static void leave(struct kg_result *r, const char *why)
+struct duels {
+    struct kg_rounds *rounds;
+    char (*left)[208]; /* why a result is not duelled; "": it is, or need not be */
+};
+
+static void leave(struct duels *d, size_t i, const char *why)
 {
-    kg_reason_add(r, "; not duelled: %.200s", why);
+    snprintf(d->left[i], sizeof d->left[i], "%.200s", why);
 }
 
 /* Blocks and figures are the duel's from here on; the case stays the run's. */
@@ -79,18 +84,21 @@ static const char *why_not(const struct kg_result *r, const struct kg_result *fr
                                                                       : NULL;
 }
 
-static void conclude(struct kg_session *s, const size_t *cases, size_t count, struct kg_session *duel)
+static void conclude(struct duels *d, const size_t *cases, size_t count, struct kg_session *duel)
 {
+    struct kg_session *s = d->rounds->session;
     for (size_t i = 0; i < count; i++) {
         struct kg_result *r = &s->results[cases[i]], *from = NULL;
         const struct kg_golden *golden = golden_of(s, cases[i]);
         for (size_t k = 0; k < duel->n_results && !from; k++)
             from = strcmp(duel->results[k].id, r->id) ? NULL : &duel->results[k];
         const char *why = why_not(r, from, golden);
-        if (why)
-            leave(r, why);
-        else
-            take(r, from, golden);
+        if (why) {
+            leave(d, cases[i], why);
+            continue;
+        }
+        take(r, from, golden);
+        kg_rounds_settle(d->rounds, cases[i]);
     }
 }
 
@@ -124,10 +132,10 @@ static void set_thresholds(const struct kg_session *s, struct kg_session *duel)
                 duel->results[i].of.policy.threshold_pct = s->results[k].of.policy.threshold_pct;
 }
 
-static int run_beside(struct kg_rounds *rounds, const size_t *cases, size_t count, const char *path, double budget_s,
+static int run_beside(struct duels *d, const size_t *cases, size_t count, const char *path, double budget_s,
                       kg_error *ret_error)
 {
-    struct kg_session *s = rounds->session, duel = { 0 };
+    struct kg_session *s = d->rounds->session, duel = { 0 };
     struct kg_options o = *s->options;
     struct kg_rounds its = { 0 };
     kg_error cause = { 0 };
@@ -145,11 +153,11 @@ static int run_beside(struct kg_rounds *rounds, const size_t *cases, size_t coun
     if (!failed)
         failed = kg_rounds_run(&its, &cause);
     for (size_t i = 0; i < count && failed; i++) /* the run's own verdicts stand */
-        leave(&s->results[cases[i]], cause.text);
+        leave(d, cases[i], cause.text);
     if (!failed)
-        conclude(s, cases, count, &duel);
+        conclude(d, cases, count, &duel);
     if (its.stopped && *its.stop.signalled) {
-        rounds->stopped = true;
+        d->rounds->stopped = true;
         memcpy(s->run.partial, duel.run.partial, sizeof s->run.partial);
     }
     kg_rounds_done(&its);
@@ -182,33 +190,61 @@ static size_t next_group(const struct kg_session *s, bool *open, size_t *ret_cas
     return count;
 }
 
+/* Of one build's cases, while `left_s` lasts, of which what finding the build takes is none. */
+static int run_group(struct duels *d, const size_t *cases, size_t count, double *left_s, kg_error *ret_error)
+{
+    struct kg_rounds *rounds = d->rounds;
+    struct kg_session *s = rounds->session;
+    char path[4096];
+    int status = KG_OK;
+    kg_error why = { 0 };
+    if (*left_s < 1)
+        snprintf(why.text, sizeof why.text, "the time for it is spent (--budget %g)", s->options->budget_s);
+    else if (!kg_kept_build_find(s->options, &rounds->stop, golden_of(s, cases[0]), s->module.path, path, &why)) {
+        const double started_s = kg_now_s();
+        status = run_beside(d, cases, count, path, time_for(rounds, *left_s), ret_error);
+        *left_s -= kg_now_s() - started_s;
+    }
+    for (size_t i = 0; i < count && *why.text; i++)
+        leave(d, cases[i], why.text);
+    if (*rounds->stop.signalled && !rounds->stopped) {
+        rounds->stopped = true;
+        kg_stop_why(&rounds->stop, s->run.partial, sizeof s->run.partial);
+    }
+    return status;
+}
+
+static int run_groups(struct duels *d, bool *open, size_t *cases, kg_error *ret_error)
+{
+    struct kg_rounds *rounds = d->rounds;
+    struct kg_session *s = rounds->session;
+    double left_s = s->options->budget_s;
+    size_t count;
+    int status = KG_OK;
+    for (size_t i = 0; i < s->n_results; i++)
+        open[i] = wants_duel(s, &s->results[i]);
+    while (!status && !rounds->stopped && (count = next_group(s, open, cases)) > 0)
+        status = run_group(d, cases, count, &left_s, ret_error);
+    if (!status)
+        status = kg_rounds_resume(rounds, ret_error);
+    for (size_t i = 0; i < s->n_results && !status; i++)
+        if (*d->left[i])
+            kg_reason_add(&s->results[i], "; not duelled: %s", d->left[i]);
+    return status;
+}
+
 int kg_duels_run(struct kg_rounds *rounds, kg_error *ret_error)
 {
-    struct kg_session *s = rounds->session;
-    double left_s = s->options->budget_s; /* for duels alone: what builds take is none of it */
-    size_t *cases = calloc(s->n_results + 1, sizeof *cases), count = 0;
+    const struct kg_session *s = rounds->session;
+    if (!s->options->n_duels || rounds->stopped || rounds->stop.failed)
+        return KG_OK;
+    struct duels d = { rounds, calloc(s->n_results + 1, sizeof *d.left) };
     bool *open = calloc(s->n_results + 1, sizeof *open);
-    char path[4096];
-    int status = cases && open ? KG_OK : kg_fail(ret_error, KG_ENOMEM, "out of memory for duels");
-    for (size_t i = 0; i < s->n_results && !status; i++)
-        open[i] = s->options->n_duels && !rounds->stopped && !rounds->stop.failed && wants_duel(s, &s->results[i]);
-    while (!status && !rounds->stopped && (count = next_group(s, open, cases)) > 0) {
-        kg_error why = { 0 };
-        if (left_s < 1)
-            snprintf(why.text, sizeof why.text, "the time for it is spent (--budget %g)", s->options->budget_s);
-        else if (!kg_kept_build_find(s->options, &rounds->stop, golden_of(s, cases[0]), s->module.path, path, &why)) {
-            const double started_s = kg_now_s();
-            status = run_beside(rounds, cases, count, path, time_for(rounds, left_s), ret_error);
-            left_s -= kg_now_s() - started_s;
-        }
-        for (size_t i = 0; i < count && *why.text; i++)
-            leave(&s->results[cases[i]], why.text);
-        if (*rounds->stop.signalled && !rounds->stopped) {
-            rounds->stopped = true;
-            kg_stop_why(&rounds->stop, s->run.partial, sizeof s->run.partial);
-        }
-    }
-    free(cases);
+    size_t *cases = calloc(s->n_results + 1, sizeof *cases);
+    int status = d.left && open && cases ? run_groups(&d, open, cases, ret_error)
+                                         : kg_fail(ret_error, KG_ENOMEM, "out of memory for duels");
+    free(d.left);
     free(open);
+    free(cases);
     return status;
 }

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "judge/changed.h"
 #include "judge/decision.h"
+#include "judge/judge.h"
 #include "judge/verdict.h"
 #include "run/schedule.h"
 
@@ -73,7 +75,8 @@ int kg_rounds_init(struct kg_rounds *r, struct kg_session *session, kg_error *re
     r->open = calloc(session->n_results + 1, sizeof *r->open);
     r->answered = calloc(session->n_results + 1, sizeof *r->answered);
     r->more = calloc(session->n_results + 1, sizeof *r->more);
-    if (!r->room || !r->timed || !r->open || !r->answered || !r->more)
+    r->waits = calloc(session->n_results + 1, sizeof *r->waits);
+    if (!r->room || !r->timed || !r->open || !r->answered || !r->more || !r->waits)
         return kg_fail(ret_error, KG_ENOMEM, "out of memory for the rounds");
     snprintf(r->log_path, sizeof r->log_path, "%s/workers.log", session->folder);
     r->progress.results = session->results;
@@ -96,6 +99,7 @@ void kg_rounds_done(struct kg_rounds *r)
     free(r->open);
     free(r->answered);
     free(r->more);
+    free(r->waits);
     *r = (struct kg_rounds){ 0 };
 }
 
@@ -221,23 +225,58 @@ static bool wants_more(struct kg_rounds *r, size_t i)
     return r->more[i] || s->options->bless;
 }
 
-int kg_rounds_run(struct kg_rounds *r, kg_error *ret_error)
+/* A duel will judge it, whatever a golden of another card says. */
+static bool is_for_duel(const struct kg_session *s, size_t i)
+{
+    const struct kg_result *result = &s->results[i];
+    const struct kg_expectation e = kg_session_expectation(s, result);
+    return e.golden && strcmp(e.golden->provenance.uuid, s->device.uuid) != 0 && kg_changed_own(result, e.golden) &&
+           kg_judge_within_creep(result, &e);
+}
+
+/* Until the last look of what is open. */
+static int run_open(struct kg_rounds *r, bool before_duels, struct kg_job *job, kg_error *ret_error)
 {
     struct kg_session *s = r->session;
-    struct kg_job job = kg_schedule_job(s);
     const int most = most_rounds(s);
-    const double began_s = kg_now_s();
-    int status = check(r, &job, ret_error);
-    s->run.checked_s = kg_now_s() - began_s;
-    for (int round = 1; round <= most && !status && goes_on(r); round++) {
-        kg_schedule_round(s, r->open, round, r->room, &job);
-        if (!job.n_cases)
+    int status = KG_OK;
+    while (r->round < most && !status && goes_on(r)) {
+        kg_schedule_round(s, r->open, r->round + 1, r->room, job);
+        if (!job->n_cases)
             break;
-        status = run_job(r, &job, certain_blocks(r, round), ret_error);
-        for (size_t i = 0; i < s->n_results && !status && goes_on(r); i++)
-            r->open[i] = r->open[i] && wants_more(r, i);
+        r->round++;
+        status = run_job(r, job, certain_blocks(r, r->round), ret_error);
+        for (size_t i = 0; i < s->n_results && !status && goes_on(r); i++) {
+            const bool wanted = r->open[i] && wants_more(r, i);
+            r->waits[i] = r->waits[i] || (wanted && before_duels && is_for_duel(s, i));
+            r->open[i] = wanted && !r->waits[i];
+        }
     }
     if (!status)
         judge_rest(r);
     return status;
+}
+
+int kg_rounds_run(struct kg_rounds *r, kg_error *ret_error)
+{
+    struct kg_session *s = r->session;
+    struct kg_job job = kg_schedule_job(s);
+    const double began_s = kg_now_s();
+    int status = check(r, &job, ret_error);
+    s->run.checked_s = kg_now_s() - began_s;
+    return status ? status : run_open(r, s->options->n_duels > 0 && !s->options->against, &job, ret_error);
+}
+
+void kg_rounds_settle(struct kg_rounds *r, size_t i)
+{
+    r->more[i] = r->waits[i] = false;
+}
+
+int kg_rounds_resume(struct kg_rounds *r, kg_error *ret_error)
+{
+    struct kg_session *s = r->session;
+    struct kg_job job = kg_schedule_job(s);
+    memcpy(r->open, r->waits, s->n_results * sizeof *r->open);
+    memset(r->waits, 0, s->n_results * sizeof *r->waits);
+    return run_open(r, false, &job, ret_error);
 }

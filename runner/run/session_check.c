@@ -42,8 +42,8 @@ static int check_knobs(const struct kg_session *s, kg_error *ret_error)
             }
         }
         if (!known)
-            return kg_fail(ret_error, KG_EINVAL, "--knob %.*s: no selected backend has it", (int)strcspn(knob, "="),
-                           knob);
+            return kg_fail(ret_error, KG_EINVAL, "--knob %.*s: no selected backend has it (kgate list --format json)",
+                           (int)strcspn(knob, "="), knob);
     }
     return KG_OK;
 }

@@ -67,5 +67,33 @@ mkdir -p kept/$sha-2
 echo 'no module' >kept/$sha-2/pull.so
 against 'a build that cannot be loaded' 4 UNGATED 'not duelled: --against' --duel kept
 
+# ---- rounds that a duel makes needless ----
+
+held=held/plain/s0/kernel
+on=(--module ./held.so --expectations held 'held/*')
+cp "$modules/anchor.so" held.so
+bless "${on[@]}" --git-sha $sha --reason test
+sed -i 's/"uuid": *"[^"]*"/"uuid": "another"/' held/expectations_*.json
+mkdir kept_held
+cp held.so kept_held
+cp "$modules/anchor_10_30.so" held.so
+cat >find.sh <<'EOF'
+#!/bin/sh
+wc -c <loads >loaded
+echo kept_held/held.so
+EOF
+export ANCHOR_LOADS=$PWD/loads
+rm -f loads
+gate run "${on[@]}" --no-time
+without=$(wc -c <loads)
+rm -f loads
+decide $held "${on[@]}" --duel ./find.sh
+expect 'one round, then the duel' "$(verdict $held) $(($(cat loaded) - without))" 'SLOW 1'
+expect 'which judges' "$(reason $held | grep -c "^duel with ${sha:0:12}: ")" 1
+rm -f loads
+decide $held "${on[@]}" --duel none
+expect 'without one the golden has its rounds' "$(($(wc -c <loads) - without >= 3))" 1
+expect 'and says so' "$(reason $held | grep -c 'code changed since the golden.*; not duelled: no build of')" 1
+
 refused '--duel is of goldens' run --module ./pull.so --duel kept --no-time
 finish

@@ -80,4 +80,15 @@ case $(nodes cudnn) in
 "1 0 " | "1 1 ") ;;
 *) fail "cudnn launches $(nodes cudnn)" ;;
 esac
+
+# TORCH_COMPILE_MODE=max-autotune times tiles, which nothing else does.
+tiles_timed() {
+    grep -c 'tile [0-9a-z_]*: [0-9.]* us' "$work/results/latest/workers.log" || true
+}
+flex=("${run[@]}" flex_attention/full_seed --backend flex_compiled --regime none --no-time)
+status 0 "${flex[@]}"
+[ "$(tiles_timed)" = 0 ] || fail "default: times $(tiles_timed) tiles"
+status 0 env TORCH_COMPILE_MODE=max-autotune "${flex[@]}"
+[ "$(tiles_timed)" -ge 2 ] || fail "max-autotune: times $(tiles_timed) tiles"
+expect PASS flex_attention/full_seed@compile_mode=max-autotune/s42/flex_compiled
 finish

@@ -114,12 +114,12 @@ static void what_is_refused_and_how(void **state)
     refused(CAUSAL, "", "causal= is neither true nor false");
     refused(CAUSAL, "yes", "causal=yes is neither true nor false");
     refused(CAUSAL, "2", "causal=2 is neither true nor false");
-    refused(DTYPE, "", "dtype= is none of f32|single, f16"); /* the empty choice cannot be chosen */
-    refused(DTYPE, "f64", "dtype=f64 is none of f32|single, f16");
-    refused(DTYPE, "F16", "dtype=F16 is none of f32|single, f16");
-    refused(DTYPE, "sing", "dtype=sing is none of f32|single, f16");
-    refused(DTYPE, "f32|single", "dtype=f32|single is none of f32|single, f16");
-    refused(DTYPE, "1", "dtype=1 is none of f32|single, f16");
+    refused(DTYPE, "", "dtype= is none of f32, single, f16"); /* the empty choice cannot be chosen */
+    refused(DTYPE, "f64", "dtype=f64 is none of f32, single, f16");
+    refused(DTYPE, "F16", "dtype=F16 is none of f32, single, f16");
+    refused(DTYPE, "sing", "dtype=sing is none of f32, single, f16");
+    refused(DTYPE, "f32|single", "dtype=f32|single is none of f32, single, f16");
+    refused(DTYPE, "1", "dtype=1 is none of f32, single, f16");
 }
 
 static void format_is_cut_like_snprintf(void **state)

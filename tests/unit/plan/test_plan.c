@@ -287,8 +287,9 @@ static void sweeps_that_are_refused(void **state)
     refused(SELECTION(PATTERNS("main"), SWEEPS({ "n", LIST("0") })), "--set n=0 is outside 1 to 4096");
     refused(SELECTION(PATTERNS("main"), SWEEPS({ "n", LIST("x") })), "--set n=x is not an integer");
     refused(SELECTION(PATTERNS("main"), SWEEPS({ "depth", LIST("1") })),
-            "--set depth: op copy of suite main has no such field");
-    refused(SELECTION(SWEEPS({ "heads", LIST("2") })), "--set heads: op shift of suite mainly has no such field");
+            "--set depth: op copy of suite main has no such field, but n, heads, scale, dtype");
+    refused(SELECTION(SWEEPS({ "heads", LIST("2") })),
+            "--set heads: op shift of suite mainly has no such field, but n");
     plan(SELECTION(PATTERNS("main/big/s0/fast"), SWEEPS({ "heads", LIST("2") })), "main/big@heads=2/s0/fast");
     static const char *const value[] = { "64" };
     struct kg_sweep many[17];
@@ -478,7 +479,7 @@ static void problems_by_name(void **state)
     no_problem("big@n", "row big@n: no = after @");
     no_problem("big@n=5000", "--set n=5000 is outside 1 to 4096");
     no_problem("big@n=63", "suite main, row big@n=63: n is odd");
-    no_problem("big@depth=1", "--set depth: op copy of suite main has no such field");
+    no_problem("big@depth=1", "--set depth: op copy of suite main has no such field, but n, heads, scale, dtype");
     void *problem = NULL;
     assert_int_equal(kg_plan_problem(&main_suite, KG_CPU, "big2", &problem, NULL), KG_EINVAL); /* a CUDA row */
     char name[300] = "big@n=64"; /* too long for an id: refused, not cut */
