@@ -165,6 +165,8 @@ int kg_timed_output_check(void *timed_output, struct kg_arm *arm, struct kg_arm 
 {
     struct kg_timed_output *t = timed_output;
     int status = check_timed(t, arm, baseline, ret_error);
+    if (!status)
+        status = kg_audit_kept(arm, t->fixture, t->seed, ret_error);
     if (!status && t->other)
         status = check_other(t, arm, ret_error);
     return status ? status : kg_audit_inputs(arm, t->fixture, t->seed, ret_error);

@@ -43,6 +43,7 @@ enum flaw {
     FLAW_KNOWS_OFTEN,
     FLAW_KNOWS_SOON,
     FLAW_KNOWS_HALF,
+    FLAW_KNOWS_PLACE,
     FLAW_KNOWS_PAST,
     FLAW_CLIPS,      /* at twice the largest of its first call's inputs */
     FLAW_KEEPS,      /* its inputs, while their ends are the same */
