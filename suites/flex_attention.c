@@ -329,8 +329,11 @@ const kg_suite flex_attention_static = {
                  .dtype = KG_F16, .scale = 0.3)
 
 /* More rows alike but for one thing; all modifiers of a kind on wide heads; lengths of few queries and of many. */
+#define CAPPED(n, d) FLEX_ROW("cap_of_" #n, (), (CAP(n)), ALONE, .S = 70, .D = d, .dtype = KG_F16)
+#define DECAYED(n, d) FLEX_ROW("decay_of_" #n, (), (DECAY, .doc_span = n), ALONE, .S = 70, .D = d, .dtype = KG_F16)
 #define ALIKE(d)                                                                                                       \
-    WINDOWED(95, d), PREFIXED(127, d), WINDOWED(1, d), PREFIXED(1, d),                                                 \
+    CAPPED(2, d), CAPPED(7, d), CAPPED(30, d), DECAYED(1, d), DECAYED(9, d), DECAYED(40, d), WINDOWED(95, d),          \
+        PREFIXED(127, d), WINDOWED(1, d), PREFIXED(1, d),                                                              \
         FLEX_ROW("wide_all", (), (CAP(2), ALIBI, DECAY, UNEVEN, .doc_span = 30), HEADS, .S = 50, .Skv = 66, .D = 128,  \
                  .dtype = KG_F16, .scale = 0.5, .causal = true, .bottom_right = true),                                 \
         FLEX_ROW("prefix_s66", (), (PREFIX(10)), ONE, .S = 66, .D = d, .dtype = KG_F16),                               \
@@ -465,6 +468,11 @@ static const kg_suite_regime length_regimes[] = {
     { "large_q", "full_f16_d16_*" },
     { "large_k", "full_f16_d16_*" },
     { "winner", "alibi_k2000" },
+    { "lowest", "alibi_1500" },
+    { "lowest", "alibi_k2000" }, /* what large numbers choose meets the regimes too */
+    { "lowest", "far_*" },
+    { "rising", "far_causal" },
+    { "lowest", "*s_300" },
     { "k32", "cap_2000" },
     { "large", "cap_2000" },
     EACH_REGIMES("*_bf16_d128_s77"),

@@ -122,6 +122,9 @@ enum { keys_mha = 4, keys_gqa = 2 };
     { "decode_4097", .B = 2, .H = 32, .Hkv = 8, .S = 1, .Skv = 4097, .D = d, .dtype = KG_F16 },                        \
         { "chunk_2305", .B = 1, .H = 4, .Hkv = 1, .S = 20, .Skv = 2305, .D = wide, .dtype = KG_BF16, .causal = true,   \
           .bottom_right = true },                                                                                      \
+        { "wide_1100", .B = 1, .H = 2, .Hkv = 1, .S = 20, .Skv = 1100, .D = 256, .dtype = KG_BF16, .causal = true,     \
+          .bottom_right = true },                                                                                      \
+        { "wide_2049", .B = 2, .H = 4, .Hkv = 2, .S = 3, .Skv = 2049, .D = 192, .dtype = KG_F16 },                     \
         { "keys_140000", .B = 1, .H = 2, .Hkv = 1, .S = 1, .Skv = 140000, .D = 8, .dtype = KG_BF16 },                  \
         { "keys_1m", .B = 16, .H = 8, .S = 1, .Skv = 8256, .D = 16, .dtype = KG_F16 }
 
@@ -451,6 +454,14 @@ static const kg_suite_regime regimes[] = {
     { "huge_v", "large_*" },
     { "hidden", "large_*_causal" },
     { "lowest", "prompt_*" },
+    { "lowest", "*queries_66*" }, /* what large numbers choose meets the regimes too */
+    { "lowest", "*heads_300" },
+    { "lowest", "groups_of_[57]*" },
+    { "lowest", "*keys_70001*" },
+    { "rising", "*keys_70001*" },
+    { "lowest", "keys_140000" },
+    { "rising", "keys_140000" },
+    { "lowest", "wide_[12]*" },
     { "rising_huge", "prompt_*" },
     { "hidden", "*_bottom_right_s77_*" },
     { "hidden", "*_bottom_right_s300_*" },

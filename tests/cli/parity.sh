@@ -133,7 +133,7 @@ expect 'CPU: dimensions' "$(results '[.results[] | select(.verdict == "PASS") | 
     '8 16 24 32 33 34 35 40 48 56 64 72 80 96 100 112 120 128 136 160 192 224 248 256'
 expect 'CPU: what a kernel may take for granted' \
     "$(results '[.results[] | select(.backend == "cpu_flash" and .regime == "normal") | .shape] | map(select(test("_d[0-9]+_|rect|limit_|three_|ladder_|length_") | not)) | sort | join(" ")')" \
-    'batches_3 causal_3000 causal_keys_70001 causal_queries_66001 chunk_2305 decode_20000 decode_4097 decode_8192 decode_8200 decode_8200_f16 decode_8207 decode_9000 decode_9003 f16_as_e4m3 groups_of_41 groups_of_5 groups_of_7 groups_of_71 heads_300 heads_5 key_heads_300 keys_140000 keys_1m keys_70001_d24 one_key_head one_tile prompt_1060 prompt_2100 prompt_2100_f16 prompt_700 queries_2304 queries_600001 queries_66001 scale_1024 scale_f16 scale_half scale_one scale_small scales_1 scales_2 wide_bf16'
+    'batches_3 causal_3000 causal_keys_70001 causal_queries_66001 chunk_2305 decode_20000 decode_4097 decode_8192 decode_8200 decode_8200_f16 decode_8207 decode_9000 decode_9003 f16_as_e4m3 groups_of_41 groups_of_5 groups_of_7 groups_of_71 heads_300 heads_5 key_heads_300 keys_140000 keys_1m keys_70001_d24 one_key_head one_tile prompt_1060 prompt_2100 prompt_2100_f16 prompt_700 queries_2304 queries_600001 queries_66001 scale_1024 scale_f16 scale_half scale_one scale_small scales_1 scales_2 wide_1100 wide_2049 wide_bf16'
 
 for suite in sdpa_parity fp8_sdpa fp8_sdpa_e4m3 fp8_cudnn; do
     gate list "$suite/length_*" --regime none --device cpu --format json
