@@ -106,7 +106,16 @@ static void put_bless_hints(const struct kg_run *run, const struct kg_terminal_o
                 run->counts[KG_UNGATED], variables(run, line), run->command);
 }
 
-/* Which timer, and what was unsteady: never silent. */
+/* Timed cases whose threshold is not their table's: a pass may owe to it. */
+static size_t of_goldens(const struct kg_run *run)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < run->n_results; i++)
+        count += run->results[i].n_blocks && run->results[i].of.policy.threshold_from == KG_THRESHOLD_OF_GOLDEN;
+    return count;
+}
+
+/* Which timer, whose thresholds, and what was unsteady: never silent. */
 static void put_timing(const struct kg_run *run, FILE *out)
 {
     struct kg_steadiness steady = kg_fact_steadiness(run);
@@ -117,6 +126,8 @@ static void put_timing(const struct kg_run *run, FILE *out)
     fprintf(out, "timed: %s, %zu block%s", kg_fact_timer(run).s, steady.blocks, steady.blocks == 1 ? "" : "s");
     if (use.blocks)
         fprintf(out, ", device idle %.0f%%", use.idle_pct);
+    if (of_goldens(run))
+        fprintf(out, "; %zu by a threshold of the golden", of_goldens(run));
     kg_noise_names(steady.throttles, names, sizeof names);
     if (steady.throttled)
         fprintf(out, "; throttled in %zu of them (%s)", steady.throttled, names);

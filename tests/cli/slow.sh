@@ -48,6 +48,8 @@ expect 'given: it stays' "$(jq -r '.thresholds[] | "\(.pct) \(.reason)"' pulled/
 decide $case --module "$modules/pull_slower.so" "${pulled[@]}"
 expect 'slower, given' "$(verdict $case)" PASS
 expect 'slower, given: whose threshold' "$(reason $case | grep -c 'threshold 300% of the golden' || true)" 1
+gate run --module "$modules/pull_slower.so" "${pulled[@]}"
+expect_in 'the terminal counts them' "$scratch/out" ' by a threshold of the golden'
 decide $case --module "$modules/pull_slower.so" "${pulled[@]}" --threshold 10
 expect 'slower, given, but asked otherwise' "$(verdict $case)" SLOW
 expect 'slower, given, but asked otherwise: in JSON' "$(from)" command
