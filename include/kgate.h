@@ -362,8 +362,8 @@ struct kg_backend {
     /* Makes of a set's inputs what launch reads in their place: inputs coded to 8 bits, say. Called for a buffer set
      * before its first launch and whenever its inputs changed, outside of timing, with the tensors that launch will
      * get; enqueues like launch. It writes into the workspace, which launch then only reads, and makes each byte of one
-     * input: the host checks all three, the last by calls in which all inputs but one hold NaN. NULL: launch reads the
-     * inputs. */
+     * input: the host checks all three, the last by calls in which all inputs but one hold NaN, so that a timed
+     * backend of an op with one drawn input has no stage. NULL: launch reads the inputs. */
     int (*stage)(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error);
 
     /* Only enqueues work on `stream` (computes, on the CPU). May be given other tensors of the same shapes at every

@@ -164,10 +164,12 @@ static int check_other(struct kg_timed_output *t, struct kg_arm *arm, kg_error *
 int kg_timed_output_check(void *timed_output, struct kg_arm *arm, struct kg_arm *baseline, kg_error *ret_error)
 {
     struct kg_timed_output *t = timed_output;
+    kg_error kept;
     int status = check_timed(t, arm, baseline, ret_error);
-    if (!status)
-        status = kg_audit_kept(arm, t->fixture, t->seed, ret_error);
-    if (!status && t->other)
+    const int keeps = status ? KG_OK : kg_audit_kept(arm, t->fixture, t->seed, &kept);
+    if (!status && t->other) /* a wrong output says more than a time */
         status = check_other(t, arm, ret_error);
+    if (!status && keeps)
+        status = kg_fail(ret_error, keeps, "%s", kept.text);
     return status ? status : kg_audit_inputs(arm, t->fixture, t->seed, ret_error);
 }

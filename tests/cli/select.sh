@@ -18,7 +18,7 @@ selects 'an id' speed/plain/s0/good speed/plain/s0/good
 selects 'a suite by its name' "$speed" speed
 selects 'a leading part' 'speed/plain/s1/good speed/plain/s1/knobbed' speed/plain/s1
 selects 'a leading part with a star' 'speed/plain/s1/good speed/plain/s1/knobbed' 'speed/*/s1'
-selects 'no leading part, only the start of one' 'late/plain/s0/good late/plain/s0/first_only late/plain/s0/remembers late/plain/s0/leaves late/plain/s0/knows late/plain/s0/knows_last late/plain/s0/knows_two late/plain/s0/knows_often late/plain/s0/knows_soon late/plain/s0/knows_half late/plain/s0/knows_past late/plain/s0/marks' late
+selects 'no leading part, only the start of one' 'late/plain/s0/good late/plain/s0/first_only late/plain/s0/remembers late/plain/s0/leaves late/plain/s0/knows late/plain/s0/knows_last late/plain/s0/knows_two late/plain/s0/knows_often late/plain/s0/knows_soon late/plain/s0/knows_half late/plain/s0/knows_place late/plain/s0/knows_past late/plain/s0/marks' late
 selects 'a star' "$speed" 'speed/*'
 selects 'a bracket' 'speed/plain/s1/good' 'speed/plain/s[!0]/good'
 selects 'a question mark' 'speed/plain/s0/good speed/plain/s1/good' 'speed/plain/s?/good'
