@@ -120,14 +120,15 @@ static void put_timing(const struct kg_run *run, FILE *out)
 {
     struct kg_steadiness steady = kg_fact_steadiness(run);
     struct kg_device_use use = kg_fact_use(run, 0);
+    const size_t by_goldens = of_goldens(run);
     char names[128];
     if (!steady.blocks)
         return;
     fprintf(out, "timed: %s, %zu block%s", kg_fact_timer(run).s, steady.blocks, steady.blocks == 1 ? "" : "s");
     if (use.blocks)
         fprintf(out, ", device idle %.0f%%", use.idle_pct);
-    if (of_goldens(run))
-        fprintf(out, "; %zu by a threshold of the golden", of_goldens(run));
+    if (by_goldens)
+        fprintf(out, "; %zu by a threshold of the golden", by_goldens);
     kg_noise_names(steady.throttles, names, sizeof names);
     if (steady.throttled)
         fprintf(out, "; throttled in %zu of them (%s)", steady.throttled, names);
