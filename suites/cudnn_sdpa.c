@@ -55,5 +55,4 @@ const kg_suite cudnn_sdpa = {
                .scaled = 4,
                .slope = 0.005 },
     /* Kernels of 3 to 9 us differ by up to 1% between processes on an H200; 2% would leave too many undecided. */
-    .time = { .regress_pct = 3.0 },
 };

@@ -358,6 +358,12 @@ const kg_suite flex_attention_static = {
         FLEX_ROW("causal_s" #s, (), (BLOCK(64)), ALONE, .S = s, .Skv = 333, .D = d, .dtype = KG_BF16, .causal = true), \
         FLEX_ROW("window_40_s" #s, (), (SLIDING(40), BLOCK(64)), ALONE, .S = s, .D = d, .dtype = KG_F16,               \
                  .causal = true)
+#define EXACT(s, keys, d)                                                                                              \
+    FLEX_ROW("powers_s" #s, (), (ALIBI, BLOCK(64)), .B = 1, .H = 2, .Hkv = 1, .S = s, .Skv = keys, .D = d,             \
+             .dtype = KG_F16)
+#define GROUPED(ratio, heads, d)                                                                                       \
+    FLEX_ROW("groups_of_" #ratio, (), (ALIBI, BLOCK(64)), .B = 2, .H = heads, .Hkv = 2, .S = 33, .D = d,               \
+             .dtype = KG_F16)
 #define AROUND(d, wide)                                                                                                \
     WINDOWED(63, d), WINDOWED(64, d), WINDOWED(127, d), WINDOWED(128, d), WINDOWED(129, d), PREFIXED(63, d),           \
         PREFIXED(64, d), PREFIXED(65, d), PREFIXED(128, d), PREFIXED(129, d), PREFIXED(257, d), REACHING(33, d),       \
@@ -365,6 +371,7 @@ const kg_suite flex_attention_static = {
         QUERIES(128, d), QUERIES(129, d), QUERIES(257, d),                                                             \
         FLEX_ROW("blocks_66000", (), (SLIDING(1000), BLOCK(64)), .B = 16, .H = 64, .Hkv = 1, .S = 1, .Skv = 4160,      \
                  .D = d, .dtype = KG_F16),                                                                             \
+        HEAD_GROUPS(GROUPED, d),                                                                                       \
         FLEX_ROW("decode_4097", (), (CAP(50), BLOCK(64)), .B = 1, .H = 8, .Hkv = 2, .S = 9, .Skv = 4097, .D = wide,    \
                  .dtype = KG_BF16, .causal = true, .bottom_right = true)
 
@@ -404,6 +411,7 @@ static const struct flex lengths[] = {
     CUT_BLOCKS(128),
     LENGTH_PAIRS(EDGE, 64, 64, 0),
     LENGTH_PAIRS(EDGE, 64, 64, 16),
+    EXACT_LENGTHS(EXACT, 64),
     LENGTH_PAIRS(EDGE, 128, 128, 0),
     RARE(64, 128),
     LONG(64),
@@ -412,6 +420,9 @@ static const struct flex lengths[] = {
     LARGE_TILES,
     FLEX_ROW("limit_2g", (), (BLOCK(128)), .B = 64, .H = 32, .S = 1, .Skv = 17000, .D = 64, .dtype = KG_F16),
 };
+
+/* Each rest of a division by 8, and by 64 what vectors of several widths leave. */
+#define DIMENSION(d) FLEX_ROW("d_" #d, (), (RELATIVE(12)), ONE, .S = 33, .D = d, .dtype = KG_BF16, .causal = true)
 
 static const struct flex cpu_lengths[] = {
     LENGTH("_bf16_d64_s1", CPU_HEADS, KG_BF16, 64, 1),
@@ -428,10 +439,26 @@ static const struct flex cpu_lengths[] = {
     FAR_EDGES(16, 64),
     LENGTH_PAIRS(EDGE, 16, 64, 0),
     LENGTH_PAIRS(EDGE, 16, 64, 16),
+    EXACT_LENGTHS(EXACT, 16),
     RARE(16, 32),
     LONG(16),
     ALIKE(16),
     AROUND(16, 64),
+    DIMENSION(20),
+    DIMENSION(33),
+    DIMENSION(34),
+    DIMENSION(35),
+    DIMENSION(37),
+    DIMENSION(38),
+    DIMENSION(39),
+    DIMENSION(72),
+    DIMENSION(80),
+    DIMENSION(96),
+    DIMENSION(100),
+    DIMENSION(112),
+    DIMENSION(160),
+    DIMENSION(192),
+    DIMENSION(208),
     FLEX_ROW("cap_2000", (), (CAP(2000)), ONE, .S = 77, .D = 16, .dtype = KG_BF16), /* not by an approximate tanh */
 };
 

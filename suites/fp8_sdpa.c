@@ -19,6 +19,10 @@ static const struct sdpa shapes[] = {
     {                                                                                                                  \
         "length_" #s, .B = 3, .H = 2, .S = s, .Skv = keys + more, .D = 64, .dtype = KG_E4M3                            \
     }
+#define EXACT(s, keys, least)                                                                                          \
+    {                                                                                                                  \
+        "powers_s" #s, .B = 1, .H = 2, .S = s, .Skv = keys < least ? keys + 64 : keys, .D = 64, .dtype = KG_E4M3       \
+    }
 #define CPU_ROWS                                                                                                       \
     { "small", .B = 1, .H = 1, .S = 32, .D = 64, .dtype = KG_E4M3 },                                                   \
         { "odd", .B = 2, .H = 3, .S = 17, .Skv = 77, .D = 64, .dtype = KG_E4M3 }, /* heads and lengths that mix up */  \
@@ -38,14 +42,15 @@ static const struct sdpa shapes[] = {
         { "scale_queries", .B = 1, .H = 2, .S = 300, .D = 64, .dtype = KG_E4M3, .scale = 0.0004 },                     \
         { "many_heads", .B = 7, .H = 150, .S = 2, .Skv = 20, .D = 64, .dtype = KG_E4M3 }, /* past 10 bits */           \
         { "decode", .B = 2, .H = 2, .S = 1, .Skv = 1040, .D = 64, .dtype = KG_E4M3 },                                  \
+        { "threads", .B = 1, .H = 1, .S = 513, .D = 64, .dtype = KG_E4M3 }, /* rows that two threads cannot share */   \
     {                                                                                                                  \
-        "threads", .B = 1, .H = 1, .S = 513, .D = 64, .dtype = KG_E4M3                                                 \
-    } /* rows that two threads cannot share */
+        "queries_1100", .B = 1, .H = 1, .S = 1100, .Skv = 40, .D = 64, .dtype = KG_E4M3                                \
+    }
 
 /* Keys past 16 bits, queries past 12. Rows that begin with a p get neither poison nor ones: the host makes those. */
 #define SMALL_ROWS "[!p]*"
 #define LINEAR_ROWS                                                                                                    \
-    CPU_ROWS, LENGTH_PAIRS(LENGTH, 16),                                                                                \
+    CPU_ROWS, LENGTH_PAIRS(LENGTH, 16), EXACT_LENGTHS(EXACT, 32),                                                      \
         { "past_short", .B = 1, .H = 1, .S = 1, .Skv = 70000, .D = 64, .dtype = KG_E4M3 },                             \
     {                                                                                                                  \
         "past_4096", .B = 1, .H = 2, .S = 4200, .Skv = 33, .D = 64, .dtype = KG_E4M3                                   \
@@ -54,7 +59,7 @@ static const struct sdpa shapes[] = {
 /* Correctness only: on a CPU for the codecs of its backends. Of few keys a code's errors are larger than the task's
  * gates allow, e4m3's most. */
 static const struct sdpa cpu_shapes[] = { LINEAR_ROWS };
-static const struct sdpa e4m3_cpu_shapes[] = { CPU_ROWS, LENGTH_PAIRS(LENGTH, 80) };
+static const struct sdpa e4m3_cpu_shapes[] = { CPU_ROWS, LENGTH_PAIRS(LENGTH, 80), EXACT_LENGTHS(EXACT, 64) };
 
 /* A GPU's: codes past 2^31, heads past 16 bits. */
 static const struct sdpa parity_shapes[] = {
@@ -68,7 +73,7 @@ static const struct sdpa parity_shapes[] = {
 #define REGIMES                                                                                                        \
     { "poison", SMALL_ROWS }, { "ones", SMALL_ROWS }, TILED_REGIMES("mission"), TILED_REGIMES("odd"),                  \
     TILED_REGIMES("uneven"), TILED_REGIMES("long*"), TILED_REGIMES("scale*"), TILED_REGIMES("whole*"),                 \
-    TILED_REGIMES("decode"), TILED_REGIMES("threads"),                                                                 \
+    TILED_REGIMES("decode"), TILED_REGIMES("threads"), TILED_REGIMES("queries_1100"),                                                                 \
     { "constant", "mission" }, { "sparse", "mission" }, { "ascending", "mission" }, { "alternating", "mission" },      \
     { "high", "mission" }, { "sink", "mission" }, { "coded", "mission" }, { "sixty_four", "mission" },                 \
     { "huge_v", "mission" }, { "head_scales", "mission" }, { "low", "mission" }, { "bottom", "mission" },              \

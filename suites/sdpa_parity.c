@@ -77,6 +77,7 @@ enum { keys_mha = 4, keys_gqa = 2 };
       .causal = mask_##mask, .bottom_right = align_##mask }
 #define ALL_LENGTHS(d, other)                                                                                          \
     LENGTH_PAIRS(LENGTH, f16, full, d, 1, 0), LENGTH_PAIRS(LENGTH, f16, full, d, 1, 144),                              \
+        EXACT_LENGTHS(LENGTH, f16, full, d, 1, 0), EXACT_LENGTHS(LENGTH, bf16, full, d, 80, 0),                        \
         LENGTH_PAIRS(LENGTH, f16, full, d, 300, 0), LENGTH_PAIRS(LENGTH, bf16, bottom, d, 1, 0),                       \
         LENGTH_PAIRS(LENGTH, bf16, bottom, d, 1, 32), LENGTH_PAIRS(LENGTH, bf16, bottom, d, 1, 144),                   \
         LENGTH_PAIRS(LENGTH, bf16, bottom, d, 300, other)
@@ -87,12 +88,10 @@ enum { keys_mha = 4, keys_gqa = 2 };
         UNEQUAL(bf16, d, full, 3, 700), UNEQUAL(f16, 64, causal, 1, 200), UNEQUAL(f16, 128, full, 9, 192)
 
 /* Query heads that share a key head: numbers that divide no tile, and that do. */
-#define GROUP(type, d, mask, ratio, heads)                                                                             \
+#define GROUP(ratio, heads, type, d, mask)                                                                             \
     { #type "_d" #d "_b2_" #mask "_group" #ratio "_s77", .B = 2, .H = heads, .Hkv = 2, .S = 77, .D = d,                \
       .dtype = (enum kg_dtype)dtype_##type, .causal = mask_##mask }
-#define GROUPS(type, d, mask)                                                                                          \
-    GROUP(type, d, mask, 3, 6), GROUP(type, d, mask, 4, 8), GROUP(type, d, mask, 7, 14), GROUP(type, d, mask, 8, 16),  \
-        GROUP(type, d, mask, 16, 32), GROUP(type, d, mask, 32, 64)
+#define GROUPS(type, d, mask) HEAD_GROUPS(GROUP, type, d, mask)
 
 /* Lengths from which a kernel may go another way: one query over many keys, no tile of which is cut, or no eighth of
  * which is whole; many queries with a mask, or of whole tiles. */
@@ -106,6 +105,12 @@ enum { keys_mha = 4, keys_gqa = 2 };
         { "decode_8192", .B = 1, .H = 2, .Hkv = 1, .S = 1, .Skv = 8192, .D = other, .dtype = KG_F16 },                 \
         { "decode_8207", .B = 1, .H = 20, .Hkv = 1, .S = 1, .Skv = 8207, .D = other, .dtype = KG_BF16 },               \
         { "queries_2304", .B = 1, .H = 1, .S = 2304, .Skv = 40, .D = other, .dtype = KG_BF16 }
+
+/* Long rows of narrow heads, cheap enough for all regimes. */
+#define LONG_AND_NARROW                                                                                                \
+    { "narrow_520", .B = 1, .H = 2, .Hkv = 1, .S = 520, .D = 16, .dtype = KG_BF16, .causal = true },                   \
+        { "narrow_1030", .B = 1, .H = 1, .S = 1030, .Skv = 1040, .D = 16, .dtype = KG_F16, .causal = true,             \
+          .bottom_right = true }
 
 /* Long rows again, of several batches and heads that share keys, with a scale of their own; causal past 16 bits. */
 #define LONG_OF_SEVERAL(d)                                                                                             \
@@ -135,7 +140,13 @@ enum { keys_mha = 4, keys_gqa = 2 };
 /* Others, most of them no multiple of 16. */
 #define DIMENSION(d) ROW(f16, d, 3, causal, gqa, 77), ROW(bf16, d, 1, full, mha, 77), OTHER_MASKS(d)
 #define ODD_DIMENSIONS                                                                                                 \
-    ROW(f16, 33, 1, causal, gqa, 17), ROW(f16, 34, 1, causal, gqa, 17), ROW(bf16, 35, 1, causal, gqa, 17)
+    ROW(f16, 33, 1, causal, gqa, 17), ROW(f16, 34, 1, causal, gqa, 17), ROW(bf16, 35, 1, causal, gqa, 17),             \
+        ROW(f16, 36, 1, full, gqa, 17), ROW(bf16, 37, 1, causal, gqa, 17), ROW(f16, 38, 1, full, gqa, 17),             \
+        ROW(bf16, 39, 1, full, gqa, 17)
+/* What is left of the multiples of 8, the largest of which few kernels take. */
+#define REST_OF_DIMENSIONS                                                                                             \
+    OTHER_MASKS(88), OTHER_MASKS(104), OTHER_MASKS(144), OTHER_MASKS(152), OTHER_MASKS(168), OTHER_MASKS(176),         \
+        OTHER_MASKS(184), OTHER_MASKS(200), OTHER_MASKS(208), OTHER_MASKS(216), OTHER_MASKS(232), OTHER_MASKS(240)
 /* With fewer batches, for a CPU. */
 #define LARGE_DIMENSION(d) ROW(f16, d, 1, causal, gqa, 77), ROW(bf16, d, 2, full, mha, 77), OTHER_MASKS(d)
 
@@ -312,8 +323,10 @@ static const struct sdpa shapes[] = {
     COMMON_DIMENSION(120),
     COMMON_DIMENSION(160),
     COMMON_DIMENSION(192),
+    REST_OF_DIMENSIONS,
     LONG(64, 128),
     LONG_OF_SEVERAL(64),
+    LONG_AND_NARROW,
     FEW_QUERIES(64),
     ODD_DIMENSIONS,
     ALL_LENGTHS(64, 16),
@@ -365,8 +378,11 @@ static const struct sdpa cpu_shapes[] = {
     COMMON_DIMENSION(128),
     COMMON_DIMENSION(160),
     COMMON_DIMENSION(192),
+    OTHER_MASKS(80),
+    REST_OF_DIMENSIONS,
     LONG(64, 128),
     LONG_OF_SEVERAL(64),
+    LONG_AND_NARROW,
     { "heads_5", .B = 1, .H = 5, .S = 661, .D = 8, .dtype = KG_BF16 }, /* for two threads, not to be halved */
     THREES(64, 120, 128, 256),
     LADDERS(16, 64),
@@ -380,6 +396,7 @@ static const struct sdpa cpu_shapes[] = {
     { "queries_600001", .B = 1, .H = 1, .S = 600001, .Skv = 3, .D = 8, .dtype = KG_F16 },
     LENGTH_PAIRS(LENGTH, f16, full, 40, 1, 0),
     LENGTH_PAIRS(LENGTH, bf16, full, 64, 1, 0),
+    EXACT_LENGTHS(LENGTH, bf16, full, 16, 1, 0),
     LENGTH_PAIRS(LENGTH, bf16, bottom, 16, 1, 0),
     LENGTH_PAIRS(LENGTH, bf16, bottom, 16, 1, 16),
     WIDE_AND_ALIKE(24),
@@ -463,6 +480,8 @@ static const kg_suite_regime regimes[] = {
     { "rising", "keys_140000" },
     { "lowest", "wide_[12]*" },
     { "rising_huge", "prompt_*" },
+    ALL_REGIMES("narrow_*"),
+    { "hidden", "narrow_*" },
     { "hidden", "*_bottom_right_s77_*" },
     { "hidden", "*_bottom_right_s300_*" },
     { "head_scales", "decode_[29]*" }, /* V past FP16, of every dtype, dimension and way of sharing keys */

@@ -70,6 +70,19 @@ enum { dtype_f16 = KG_F16, dtype_bf16 = KG_BF16 };
     ROW(12, 17, __VA_ARGS__), ROW(29, 16, __VA_ARGS__), ROW(46, 11, __VA_ARGS__), ROW(15, 60, __VA_ARGS__),            \
     ROW(64, 128, __VA_ARGS__), ROW(128, 256, __VA_ARGS__), ROW(256, 128, __VA_ARGS__), ROW(192, 77, __VA_ARGS__),      \
     ROW(384, 13, __VA_ARGS__), ROW(200, 128, __VA_ARGS__), ROW(77, 51, __VA_ARGS__), ROW(32, 9, __VA_ARGS__)
+/* Powers of two to 1024 of either, and their neighbours: rests of 0, of 1 and of all bits. */
+#define EXACT_LENGTHS(ROW, ...)                                                                                        \
+    ROW(2, 33, __VA_ARGS__), ROW(4, 8, __VA_ARGS__), ROW(5, 32, __VA_ARGS__), ROW(7, 64, __VA_ARGS__),                 \
+    ROW(9, 512, __VA_ARGS__), ROW(17, 1, __VA_ARGS__), ROW(31, 2, __VA_ARGS__), ROW(33, 5, __VA_ARGS__),               \
+    ROW(63, 63, __VA_ARGS__), ROW(65, 127, __VA_ARGS__), ROW(127, 65, __VA_ARGS__), ROW(129, 15, __VA_ARGS__),         \
+    ROW(255, 129, __VA_ARGS__), ROW(257, 255, __VA_ARGS__), ROW(511, 32, __VA_ARGS__), ROW(512, 8, __VA_ARGS__),       \
+    ROW(513, 64, __VA_ARGS__), ROW(18, 511, __VA_ARGS__), ROW(14, 513, __VA_ARGS__), ROW(13, 1024, __VA_ARGS__),       \
+    ROW(1023, 33, __VA_ARGS__), ROW(1024, 16, __VA_ARGS__)
+/* Query heads that share a key head. ROW(ratio, heads of two key heads, ...) */
+#define HEAD_GROUPS(ROW, ...)                                                                                          \
+    ROW(3, 6, __VA_ARGS__), ROW(4, 8, __VA_ARGS__), ROW(5, 10, __VA_ARGS__), ROW(6, 12, __VA_ARGS__),                  \
+    ROW(7, 14, __VA_ARGS__), ROW(8, 16, __VA_ARGS__), ROW(10, 20, __VA_ARGS__), ROW(12, 24, __VA_ARGS__),              \
+    ROW(16, 32, __VA_ARGS__), ROW(32, 64, __VA_ARGS__)
 /* clang-format on */
 
 /* The root of a module, which the runner finds: in a file that lists its `suites`, and includes what the build writes,

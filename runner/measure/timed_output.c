@@ -17,20 +17,25 @@ static int check_surroundings(const struct kg_fixture *fixture, const struct kg_
     return kg_prepared_check_surroundings(prepared, fixture, at, "the timed calls wrote into their inputs", ret_error);
 }
 
-/* `digest`: of an output that is known to be right, 0: none is; replaced by this one's where that is right too. */
+/* `digest`: of an output that is known to be right, 0: none is; replaced by this one's where that is right too. The
+ * output is read first, and once more: a thread that is still at work on it is met. */
 static int check_set(struct kg_fixture *fixture, const struct kg_prepared *prepared, int at, uint64_t *digest,
                      const char *wrong, kg_error *ret_error)
 {
     struct kg_comparison comparison;
-    uint64_t timed = 0;
-    int status = check_surroundings(fixture, prepared, at, ret_error);
+    uint64_t timed = 0, later = 0;
+    int status = kg_buffers_digest(&prepared->ring[at], KG_OUTPUT, &timed, ret_error);
     if (!status)
-        status = kg_buffers_digest(&prepared->ring[at], KG_OUTPUT, &timed, ret_error);
+        status = check_surroundings(fixture, prepared, at, ret_error);
     if (status || timed == *digest)
         return status;
     status = kg_fixture_compare(fixture, &prepared->ring[at], &comparison, ret_error);
+    if (!status)
+        status = kg_buffers_digest(&prepared->ring[at], KG_OUTPUT, &later, ret_error);
     if (status)
         return status;
+    if (later != timed)
+        return kg_fail(ret_error, KG_EDEVICE, "its output changed when it had returned");
     if (!kg_fixture_accepts(fixture, &comparison))
         return kg_fail(ret_error, KG_EDEVICE, "%s: max |err| %.3g, %llu unwritten", wrong, comparison.max_abs,
                        (unsigned long long)comparison.unwritten);

@@ -74,19 +74,29 @@ static bool has_code_of(const char *path, const struct kg_options *options, cons
 
 /* ---- places ---- */
 
-static bool in_folder(const char *folder, const struct kg_options *options, const struct kg_golden *golden,
-                      const char *file, bool by_hash, char ret_path[4096])
+/* A commit is kept once for each way to build it. */
+struct wanted {
+    bool commit, code; /* of the golden */
+};
+
+static bool is_wanted(const struct wanted *wanted, const char *name, const char *path, const struct kg_options *options,
+                      const struct kg_golden *golden)
 {
     const char *sha = golden->provenance.git_sha;
+    return *name != '.' && (!wanted->commit || (*sha && !strncmp(name, sha, strlen(sha)))) && !access(path, R_OK) &&
+           (!wanted->code || has_code_of(path, options, golden));
+}
+
+static bool in_folder(const char *folder, const struct kg_options *options, const struct kg_golden *golden,
+                      const char *file, const struct wanted *wanted, char ret_path[4096])
+{
     struct dirent **entries = NULL;
     bool found = false;
     const int count = scandir(folder, &entries, NULL, alphasort);
     for (int i = 0; i < count; i++) {
         const char *name = entries[i]->d_name;
-        const bool wanted = by_hash ? *name != '.' : *sha && !strncmp(name, sha, strlen(sha));
-        if (!found && wanted && snprintf(ret_path, 4096, "%s/%s/%s", folder, name, file) < 4096 &&
-            !access(ret_path, R_OK))
-            found = !by_hash || has_code_of(ret_path, options, golden);
+        if (!found && snprintf(ret_path, 4096, "%s/%s/%s", folder, name, file) < 4096)
+            found = is_wanted(wanted, name, ret_path, options, golden);
         free(entries[i]);
     }
     free(entries);
@@ -170,17 +180,36 @@ static bool ask_program(const char *program, const struct kg_stop *stop, const c
     return heard && status == 0 && *ret_path && !access(ret_path, R_OK);
 }
 
+static bool in_folders(const struct kg_options *options, const struct kg_golden *golden, const char *file,
+                       struct wanted wanted, char ret_path[4096])
+{
+    for (size_t i = 0; i < options->n_duels; i++)
+        if (kg_folder_exists(options->duels[i]) &&
+            in_folder(options->duels[i], options, golden, file, &wanted, ret_path))
+            return true;
+    return false;
+}
+
+static bool by_programs(const struct kg_options *options, const struct kg_stop *stop, const struct kg_golden *golden,
+                        char ret_path[4096])
+{
+    for (size_t i = 0; i < options->n_duels; i++)
+        if (!kg_folder_exists(options->duels[i]) &&
+            ask_program(options->duels[i], stop, golden->provenance.git_sha, ret_path))
+            return true;
+    return false;
+}
+
 int kg_kept_build_find(const struct kg_options *options, const struct kg_stop *stop, const struct kg_golden *golden,
                        const char *module_path, char ret_path[4096], kg_error *ret_error)
 {
     const char *file = base_name(module_path);
-    for (int by_hash = 0; by_hash < 2; by_hash++)
-        for (size_t i = 0; i < options->n_duels; i++) {
-            const char *place = options->duels[i];
-            if (kg_folder_exists(place) ? in_folder(place, options, golden, file, by_hash, ret_path)
-                                        : !by_hash && ask_program(place, stop, golden->provenance.git_sha, ret_path))
-                return KG_OK;
-        }
+    /* Code that is compiled at run time is in no module: then the commit alone. */
+    if (in_folders(options, golden, file, (struct wanted){ .commit = true, .code = true }, ret_path) ||
+        by_programs(options, stop, golden, ret_path) ||
+        in_folders(options, golden, file, (struct wanted){ .commit = true }, ret_path) ||
+        in_folders(options, golden, file, (struct wanted){ .code = true }, ret_path))
+        return KG_OK;
     return kg_fail(ret_error, KG_ENOTFOUND, "no build of %.12s",
                    *golden->provenance.git_sha ? golden->provenance.git_sha : "an unknown commit");
 }

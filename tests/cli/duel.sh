@@ -31,6 +31,10 @@ expect 'its other seeds' "$(verdict pull/plain/s1/kernel) $(reason pull/plain/s1
 build slower
 against 'slower' 3 SLOW "^duel with ${sha:0:12}: .*, code differs from the baseline's" --duel kept --junit junit.xml
 expect_in 'slower: JUnit' junit.xml "message=\"duel with ${sha:0:12}: "
+mkdir kept/$sha-0
+cp "$modules/pull_knobbed.so" kept/$sha-0/pull.so
+against 'beside a build of that commit by other flags' 3 SLOW "^duel with ${sha:0:12}: .*, code differs from the baseline's" --duel kept
+rm -r kept/$sha-0
 against 'no such place' 4 UNGATED "not duelled: no build of ${sha:0:12}" --duel none
 against 'not asked for' 4 UNGATED 'can be compared by ratio only, and the golden has no anchor$'
 against 'no time for it' 4 UNGATED 'not duelled: the time for it is spent' --duel kept --budget 0.1

@@ -20,6 +20,7 @@ cat >build.sh <<END
 #!/bin/sh -e
 ${CC:-cc} -shared -fPIC -O2 -DPULL=\$(cat change) pull.c -o mine.so -lm
 END
+mkdir below && touch below/kept
 git init -q -b main
 git config user.name A && git config user.email a@example.org
 commit() { # commit MESSAGE CHANGE -- as PULL_CHANGE of pull.c
@@ -71,13 +72,22 @@ own() { # own COMMAND -- status and message of the gate with it
     "$ci/gate" --module mine.so --build "$1" --device cpu --no-time pull/plain >"$scratch/out" 2>"$scratch/err" "${@:2}" || status=$?
 }
 own 'mkdir -p elsewhere'
-expect 'an old module is left: status' "$status" 2
+expect 'an old module is left: status' "$status" 125
 expect_in 'an old module is left: why' "$scratch/err" "left no mine.so"
 rm -rf "$XDG_CACHE_HOME/kgate/baselines"
+own "${CC:-cc} -shared -fPIC -O2 -DPULL=\$(cat $PWD/change) -I$PWD $PWD/pull.c -o mine.so -lm" --against main
+expect 'sources of this tree: status' "$status" 2
+expect_in 'sources of this tree: why' "$scratch/err" 'makes mine.so where no sources are'
 own "cd $PWD && sh build.sh" --against main
 expect 'this tree in the place of the other: status' "$status" 2
 expect_in 'this tree in the place of the other: why' "$scratch/err" 'makes mine.so of this tree'
 expect 'the module is there again' "$(echo mine.so*)" mine.so
+own 'sh build.sh' --against main --duel
+expect 'by goldens and by a build: status' "$status" 2
+cd below
+own 'cd .. && sh build.sh && mv mine.so below' --against main
+expect 'in a folder of the repository: status' "$status" 0
+cd ..
 
 # ---- by goldens of another machine, whose commit was squashed ----
 
@@ -105,6 +115,9 @@ expect 'a commit that is gone: the one that brought its goldens' "$(sed 's|.*/\(
 
 # ---- bisect ----
 
+status=0
+"$ci/bisect" main --module mine.so --build 'sh build.sh' --devise cpu pull/plain >"$scratch/out" 2>&1 || status=$?
+expect 'bisect: an option that is none: git stops' "$status" 128
 git checkout -q -B history main
 for i in 1 2 3; do git commit -q --allow-empty -m "as fast $i"; done
 echo 'not C' >>pull.c && git commit -qam 'does not build'

@@ -30,6 +30,13 @@ broken 'two gates of one branch: no concurrency' .github/workflows/nightly.yml '
 broken 'no timeout-minutes' .github/workflows/nightly.yml '/timeout-minutes/d'
 broken 'no key is called continue-on-error' $gate 's/^\( *\)timeout-minutes: 60/&\n\1continue-on-error: true/'
 broken 'no key is called allow_failure' .gitlab-ci.yml 's/^  resource_group/  allow_failure: true\n&/'
+broken 'no key is called branch' $gate 's/branches: \[main\]/branch: [main]/'
+broken 'permissions are read, write or none, not content: read' $gate 's/contents: read/content: read/; s/^permissions:$/permissions: "content: read"/; /^  content: read$/d'
+broken 'no function is called alwys' $gate 's/if: always()/if: alwys()/'
+broken 'no context is called git' $gate '/if: >-/{n;s/github/git/}'
+broken 'sixty is no number of minutes' $gate 's/timeout-minutes: 60/timeout-minutes: sixty/'
+broken 'when is not allways' .gitlab-ci.yml 's/when: always/when: allways/'
+broken 'what is undecided would pass' $gate 's/--duel --require-device cuda/--allow-undecided &/'
 # shellcheck disable=SC2016 # GitLab's variables
 broken "a fork's merge request would run on a machine of ours" .gitlab-ci.yml 's/ && $CI_MERGE_REQUEST_SOURCE_PROJECT_ID == $CI_PROJECT_ID//'
 finish

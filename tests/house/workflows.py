@@ -12,7 +12,14 @@ WORKFLOW = {"name", "run-name", "on", "permissions", "env", "defaults", "concurr
 JOB = {"name", "permissions", "needs", "if", "runs-on", "environment", "concurrency", "outputs", "env", "defaults", "steps",
        "timeout-minutes", "strategy", "container", "services"}
 STEP = {"id", "if", "name", "uses", "run", "working-directory", "shell", "with", "env", "timeout-minutes"}
-TRIGGERS = {"push", "pull_request", "schedule", "workflow_dispatch"}
+BRANCHES = {"branches", "branches-ignore", "tags", "tags-ignore", "paths", "paths-ignore"}
+TRIGGERS = {"push": BRANCHES, "pull_request": BRANCHES | {"types"}, "schedule": {"cron"}, "workflow_dispatch": {"inputs"}}
+FUNCTIONS = {"always", "success", "failure", "cancelled", "contains", "startsWith", "endsWith", "format", "join", "toJSON",
+             "fromJSON", "hashFiles"}
+CONTEXTS = {"github", "env", "vars", "job", "jobs", "steps", "runner", "secrets", "strategy", "matrix", "needs", "inputs",
+            "true", "false", "null"}
+RULE = {"if", "when", "allow_failure", "changes", "exists", "variables", "needs"}
+WHEN = {"on_success", "on_failure", "always", "never", "manual", "delayed"}
 GITLAB = {"stage", "image", "script", "tags", "resource_group", "timeout", "artifacts", "extends", "rules", "variables",
           "needs", "parallel"}
 GITLAB_TOP = {"stages", "variables", "default", "include", "workflow"}
@@ -32,6 +39,25 @@ def unknown(where, given, known):
         complain(where, f"no key is called {key}")
 
 
+def check_expression(where, text):
+    """What stands in `if:`: names are functions that are called, or begin with a context; texts stand in quotes."""
+    for name, called in re.findall(r"(?<![\w.'-])([A-Za-z_][\w-]*)(?:\.[\w.*-]+)?(\s*\()?", re.sub(r"'[^']*'", "''", text)):
+        if name not in (FUNCTIONS if called else CONTEXTS):
+            complain(where, f"no {'function' if called else 'context'} is called {name}")
+
+
+def check_values(where, node):
+    """Values that GitHub or GitLab would refuse, wherever their keys stand."""
+    for key, value in node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ():
+        if key == "timeout-minutes" and type(value) is not int:
+            complain(where, f"{value} is no number of minutes")
+        if key == "permissions" and not (isinstance(value, dict) and set(value.values()) <= {"read", "write", "none"}):
+            complain(where, f"permissions are read, write or none, not {value}")
+        if key == "when" and value not in WHEN:
+            complain(where, f"when is not {value}")
+        check_values(where, value)
+
+
 def check_command(where, command, root, options, gpu):
     words = command.split()
     script = root / words[0]
@@ -40,6 +66,8 @@ def check_command(where, command, root, options, gpu):
     for option in re.findall(r"(?<!\S)--[a-z-]+", command):
         if option not in options | OURS:
             complain(where, f"{words[0]} knows no {option}")
+    if "--allow-undecided" in command:
+        complain(where, "what is undecided would pass")
     if re.search(r"\|\||;|&&|\|", command):
         complain(where, f"a status may be lost: {command}")
     if gpu and "--require-device cuda" not in command:
@@ -58,8 +86,10 @@ def check_job(where, job, pulls, root, options):
     condition = " ".join(str(job.get("if", "")).split())
     if own and pulls and GUARD not in condition and condition != "github.event_name == 'push'":
         complain(where, "a fork's pull request would run on a machine of ours")
+    check_expression(where, condition)
     for step in job.get("steps", []):
         unknown(where, step, STEP)
+        check_expression(where, str(step.get("if", "")))
         if "uses" in step and not re.fullmatch(r"actions/[a-z-]+@v\d+", step["uses"]):
             complain(where, f"{step['uses']} is no action of GitHub's at a version")
     for command in commands:
@@ -73,7 +103,11 @@ def check_github(path, root, options):
     text = yaml.safe_load(path.read_text())
     unknown(path.name, text, WORKFLOW)
     triggers = text["on"] if isinstance(text["on"], dict) else dict.fromkeys([text["on"]])
-    unknown(path.name, triggers, TRIGGERS)
+    unknown(path.name, triggers, set(TRIGGERS))
+    for trigger, of in triggers.items():
+        for one in of if isinstance(of, list) else [of or {}]:
+            unknown(f"{path.name}, {trigger}", one, TRIGGERS.get(trigger, set()))
+    check_values(path.name, text)
     if "permissions" not in text:
         complain(path.name, "no permissions")
     for name, job in text["jobs"].items():
@@ -83,6 +117,7 @@ def check_github(path, root, options):
 def check_gitlab(path, root, options):
     text = yaml.safe_load(path.read_text())
     jobs = {name: job for name, job in text.items() if name not in GITLAB_TOP}
+    check_values(path.name, text)
     for name, job in jobs.items():
         where = f"{path.name}, {name}"
         whole = {**jobs.get(job.get("extends"), {}), **job}
@@ -94,6 +129,8 @@ def check_gitlab(path, root, options):
             complain(where, "no such stage")
         for command in job.get("script", []):
             check_command(where, command, root, options, gpu)
+        for rule in whole.get("rules", []):
+            unknown(where, rule, RULE)
         rules = " ".join(str(rule.get("if", "")) for rule in whole.get("rules", []))
         if gpu and "merge_request_event" in rules and GITLAB_GUARD not in rules:
             complain(where, "a fork's merge request would run on a machine of ours")
@@ -109,6 +146,8 @@ def lint(files):
             done = subprocess.run([program, *arguments, *wanted], capture_output=True, text=True)
             if done.returncode:
                 complain(program, done.stdout + done.stderr)
+        else:
+            print(f"{program} is not here", file=sys.stderr)
 
 
 def main():

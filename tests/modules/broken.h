@@ -58,6 +58,7 @@ enum flaw {
     FLAW_SAME_PLACE,   /* computes where the output is not the last call's */
     FLAW_LAZY,         /* computes a quarter where the last call was just before */
     FLAW_QUEUES,       /* leaves the work to a thread there */
+    FLAW_TRAILS,       /* leaves half of it to a thread, which the next call waits for */
     FLAW_MARKS,        /* writes into x from its second call on */
     FLAW_ERROR,        /* launch returns an error */
     FLAW_REFUSES,      /* supports() says no */
