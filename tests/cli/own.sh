@@ -86,7 +86,7 @@ own 'sh build.sh' --against main --duel
 expect 'by goldens and by a build: status' "$status" 2
 cd below
 own 'cd .. && sh build.sh && mv mine.so below' --against main
-expect 'in a folder of the repository: status' "$status" 0
+expect 'in a folder of the repository: a wrong kernel' "$status" 1
 cd ..
 
 # ---- by goldens of another machine, whose commit was squashed ----
