@@ -158,8 +158,8 @@ static int run_rounds(struct recorder *r, kg_error *ret_error)
     struct kg_job job = kg_schedule_job(s);
     snprintf(job.module, sizeof job.module, "%s", r->copy);
     snprintf(job.baseline, sizeof job.baseline, "%s", s->module.path);
-    snprintf(job.baseline_stamp, sizeof job.baseline_stamp, "%s", s->module.stamp);
-    job.module_stamp[0] = '\0';
+    snprintf(job.baseline_stamps, sizeof job.baseline_stamps, "%s", s->module.stamps);
+    job.module_stamps[0] = '\0';
     job.anchors = true;
     kg_schedule_correctness(s, r->room, &job);
     int status = job.n_cases ? run_job(r, &job, stopped, ret_error) : KG_OK;

@@ -116,54 +116,11 @@ static int find_shipped(const char *name, char *ret_path, kg_error *ret_error)
     return kg_fail(ret_error, KG_EINVAL, "no module %s beside kgate; give --module a path", name);
 }
 
-int kg_module_load(const char *path, const char *name, const struct kg_module **ret_root, kg_error *ret_error)
+/* A line that does not fit is left out. */
+static void add_line(char *lines, size_t room, const char *line)
 {
-    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!handle)
-        return kg_fail(ret_error, KG_EINVAL, "not a module: %s", dlerror());
-    const struct kg_module *own = dlsym(handle, "kg_module"), *root = NULL;
-    kg_error cause = { 0 };
-    int status = KG_EINVAL;
-    if (!own) {
-        kg_fail(ret_error, status, "not a module: %s has no symbol kg_module", name);
-        goto out;
-    }
-    status = kg_module_lay_out(own, &root, &cause);
-    if (!status)
-        status = kg_module_check(root, &cause);
-    if (status)
-        kg_fail(ret_error, status, "%s: %.380s", name, cause.text);
-out:
-    if (status)
-        dlclose(handle);
-    else
-        *ret_root = root;
-    return status;
-}
-
-int kg_module_find(const char *name, char ret_path[KG_PATH_SIZE], kg_error *ret_error)
-{
-    char path[PATH_MAX];
-    const char *suffix = strrchr(name, '.');
-    if (!strchr(name, '/') && (!suffix || strcmp(suffix, ".so"))) {
-        int status = find_shipped(name, path, ret_error);
-        if (status)
-            return status;
-    } else if (!realpath(name, path)) {
-        return kg_fail(ret_error, KG_EINVAL, "no module at %s", name);
-    }
-    snprintf(ret_path, KG_PATH_SIZE, "%s", path);
-    return kg_module_file_check(path, name, ret_error);
-}
-
-int kg_module_is_same(const struct kg_loaded *module, kg_error *ret_error)
-{
-    char now[KG_STAMP_SIZE];
-    kg_module_file_stamp(module->path, now);
-    if (!strcmp(now, module->stamp))
-        return KG_OK;
-    return kg_fail(ret_error, KG_EINVAL, "%.380s was %s while the run went on", module->path,
-                   *now ? "written or replaced" : "removed");
+    if (strlen(lines) + strlen(line) < room)
+        kg_text_add(lines, room, "%s", line);
 }
 
 /* Shared objects of this process, a line each. */
@@ -182,24 +139,93 @@ static int add_object(struct dl_phdr_info *info, size_t size, void *argument)
     snprintf(line, sizeof line, "%s\n", info->dlpi_name);
     if (*info->dlpi_name && strcmp(info->dlpi_name, objects->own) != 0 &&
         !(objects->before && strstr(objects->before, line)))
-        kg_text_add(objects->lines, objects->room, "%s", line);
+        add_line(objects->lines, objects->room, line);
     return 0;
+}
+
+int kg_module_load(struct kg_loaded *module, const char *name, kg_error *ret_error)
+{
+    char before[4 * KG_PATH_SIZE] = "";
+    struct objects objects = { .own = module->path, .lines = before, .room = sizeof before };
+    dl_iterate_phdr(add_object, &objects);
+    void *handle = dlopen(module->path, RTLD_NOW | RTLD_LOCAL);
+    if (!handle)
+        return kg_fail(ret_error, KG_EINVAL, "not a module: %s", dlerror());
+    const struct kg_module *own = dlsym(handle, "kg_module"), *root = NULL;
+    kg_error cause = { 0 };
+    int status = KG_EINVAL;
+    if (!own) {
+        kg_fail(ret_error, status, "not a module: %s has no symbol kg_module", name);
+        goto out;
+    }
+    status = kg_module_lay_out(own, &root, &cause);
+    if (!status)
+        status = kg_module_check(root, &cause);
+    if (status)
+        kg_fail(ret_error, status, "%s: %.380s", name, cause.text);
+out:
+    if (status) {
+        dlclose(handle);
+        return status;
+    }
+    module->root = root;
+    objects = (struct objects){ before, module->path, module->links, sizeof module->links };
+    dl_iterate_phdr(add_object, &objects);
+    return KG_OK;
+}
+
+int kg_module_find(const char *name, char ret_path[KG_PATH_SIZE], kg_error *ret_error)
+{
+    char path[PATH_MAX];
+    const char *suffix = strrchr(name, '.');
+    if (!strchr(name, '/') && (!suffix || strcmp(suffix, ".so"))) {
+        int status = find_shipped(name, path, ret_error);
+        if (status)
+            return status;
+    } else if (!realpath(name, path)) {
+        return kg_fail(ret_error, KG_EINVAL, "no module at %s", name);
+    }
+    snprintf(ret_path, KG_PATH_SIZE, "%s", path);
+    return kg_module_file_check(path, name, ret_error);
+}
+
+void kg_module_stamp(struct kg_loaded *module, const char *paths)
+{
+    for (size_t length; *paths; paths += length + (paths[length] == '\n')) {
+        char path[KG_PATH_SIZE], stamp[KG_STAMP_SIZE], line[KG_STAMP_SIZE + KG_PATH_SIZE + 2];
+        length = strcspn(paths, "\n");
+        snprintf(path, sizeof path, "%.*s", (int)length, paths);
+        kg_module_file_stamp(path, stamp);
+        snprintf(line, sizeof line, "%s %s\n", stamp, path);
+        add_line(module->stamps, sizeof module->stamps, line);
+    }
+}
+
+int kg_module_is_same(const struct kg_loaded *module, kg_error *ret_error)
+{
+    for (const char *line = module->stamps; *line; line += strcspn(line, "\n") + 1) {
+        char path[KG_PATH_SIZE], now[KG_STAMP_SIZE];
+        const size_t length = strcspn(line, " ");
+        snprintf(path, sizeof path, "%.*s", (int)strcspn(line + length + 1, "\n"), line + length + 1);
+        kg_module_file_stamp(path, now);
+        if (strlen(now) != length || memcmp(now, line, length) != 0)
+            return kg_fail(ret_error, KG_EINVAL, "%.380s was %s while the run went on", path,
+                           *now ? "written or replaced" : "removed");
+    }
+    return KG_OK;
 }
 
 int kg_module_open(const char *name, struct kg_loaded *ret_loaded, kg_error *ret_error)
 {
     struct kg_loaded loaded = { .root = NULL };
-    char before[4 * KG_PATH_SIZE] = "";
-    struct objects objects = { .own = loaded.path, .lines = before, .room = sizeof before };
     int status = kg_module_find(name, loaded.path, ret_error);
-    dl_iterate_phdr(add_object, &objects);
-    kg_module_file_stamp(loaded.path, loaded.stamp);
-    if (!status)
-        status = kg_module_load(loaded.path, name, &loaded.root, ret_error);
+    if (status)
+        return status;
+    kg_module_stamp(&loaded, loaded.path);
+    status = kg_module_load(&loaded, name, ret_error);
+    kg_module_stamp(&loaded, loaded.links);
     if (!status)
         status = kg_module_is_same(&loaded, ret_error);
-    objects = (struct objects){ before, loaded.path, loaded.links, sizeof loaded.links };
-    dl_iterate_phdr(add_object, &objects);
     if (!status)
         *ret_loaded = loaded;
     return status;

@@ -6,23 +6,28 @@
 #include "plan/module_file.h"
 
 #define KG_PATH_SIZE 4096
+#define KG_STAMPS_SIZE (4 * KG_PATH_SIZE)
 
 struct kg_loaded {
     const struct kg_module *root;
     char path[KG_PATH_SIZE];
-    char stamp[KG_STAMP_SIZE]; /* of the file that the tables came from */
-    char links[KG_PATH_SIZE];  /* libraries that were loaded with it, a line each; "" : in the parent, too */
+    char links[KG_PATH_SIZE];    /* libraries that were loaded with it, a line each */
+    char stamps[KG_STAMPS_SIZE]; /* of the file that the tables came from and of links: "STAMP PATH", a line each */
 };
 
 /* `name` is a path (it contains '/'), or the name of a module that ships: looked for beside the executable, where meson
  * installs it from there, in ../lib/kgate/ and in examples/. KG_EINVAL: no file that could be loaded. */
 int kg_module_find(const char *name, char ret_path[KG_PATH_SIZE], kg_error *ret_error);
 
-/* Of what was found as `name`. KG_EINVAL: not a module, or a bad table, with the row's name; KG_EUNSUPPORTED: of an ABI
- * that cannot be read. A module stays loaded until exit: its tables are program text that everything points into. */
-int kg_module_load(const char *path, const char *name, const struct kg_module **ret_root, kg_error *ret_error);
+/* Root and links of what was found as `name` at module->path. KG_EINVAL: not a module, or a bad table, with the row's
+ * name; KG_EUNSUPPORTED: of an ABI that cannot be read. A module stays loaded until exit: its tables are program text
+ * that everything points into. */
+int kg_module_load(struct kg_loaded *module, const char *name, kg_error *ret_error);
 
-/* KG_EINVAL: the file is another one by now. */
+/* Adds the stamps of these files, a line each: of the module's own before it is loaded, of its links after. */
+void kg_module_stamp(struct kg_loaded *module, const char *paths);
+
+/* KG_EINVAL: one of the files is another one by now, and which. */
 int kg_module_is_same(const struct kg_loaded *module, kg_error *ret_error);
 
 /* Both. For workers and tests: the parent reads tables by kg_tables_open (run/tables.h). */

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "run/child.h"
 #include "run/tables.h"
 #include "worker/identity.h"
 
@@ -153,6 +154,7 @@ static pid_t start(const char *program, const char *sha, int out)
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0); /* nobody is asked anything */
     posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    kg_child_adopt_none(); /* a compiler's cache, say, may be served on */
     if (posix_spawn(&pid, program, &actions, &attributes, arguments, environ))
         pid = 0;
     posix_spawn_file_actions_destroy(&actions);

@@ -5,8 +5,6 @@
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "run/child.h"
 #include "worker/worker.h"
 
 #define MAX_ARGUMENTS 8
@@ -76,8 +75,8 @@ static int spawn(const char *const *arguments, const char *const *settings, cons
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
     posix_spawnattr_setpgroup(&attributes, 0);
-    int status =
-        posix_spawn(ret_pid, "/proc/self/exe", &actions, &attributes, (char *const *)argv, (char *const *)environment);
+    int status = kg_child_start(ret_pid, "/proc/self/exe", &actions, &attributes, (char *const *)argv,
+                                (char *const *)environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     free(environment);
@@ -212,15 +211,11 @@ enum kg_read kg_process_read_line(struct kg_process *p, const struct kg_patience
 
 void kg_process_finish(struct kg_process *process, char *ret_how, size_t size)
 {
-    int status = 0;
     if (process->job >= 0)
         close(process->job);
     close(process->messages);
     free(process->line);
-    kill(process->pid, SIGKILL); /* it may have left its group */
-    kill(-process->pid, SIGKILL);
-    while (waitpid(process->pid, &status, 0) < 0 && errno == EINTR) {
-    }
+    const int status = kg_child_end(process->pid);
     cut_log(process->log);
     if (WIFSIGNALED(status))
         snprintf(ret_how, size, "signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));

@@ -39,8 +39,8 @@ enum kg_read kg_process_read_line(struct kg_process *process, const struct kg_pa
 
 bool kg_patience_over(const struct kg_patience *patience); /* its deadline has passed, or it was told to stop */
 
-/* Kills what is left of the worker and of its group, frees, and says in words how the worker ended: "exited with status
- * 3", "signal 11 (Segmentation fault)". */
+/* Kills what is left of the worker and all that it left running, frees, and says in words how the worker ended: "exited
+ * with status 3", "signal 11 (Segmentation fault)". */
 void kg_process_finish(struct kg_process *process, char *ret_how, size_t size);
 
 #endif

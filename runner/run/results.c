@@ -170,17 +170,21 @@ static int add_lost(struct kg_session *s, const struct kg_golden *golden, kg_err
                               .kind = s->device.kind };
     snprintf(r->id, sizeof r->id, "%s", golden->key);
     snprintf(r->backend, sizeof r->backend, "%.60s", lost->backend_name);
-    snprintf(r->note, sizeof r->note, "a golden is there, but the table has no such case (--bless --prune removes it)");
+    snprintf(r->note, sizeof r->note,
+             "a golden is there, but the table has no such case for the %s (--bless --prune removes it)",
+             s->device.kind == KG_CUDA ? "GPU" : "CPU");
     return KG_OK;
 }
 
-/* Against the tables' whole plan: what is selected may be a shard, and its rows may be swept. */
+/* Against all that the tables have for this kind of device: what is selected may be a shard, and its rows may be swept.
+ * Without a GPU its cases are there, and say so themselves. */
 int kg_session_add_lost(struct kg_session *s, kg_error *ret_error)
 {
     struct kg_plan whole = { 0 };
+    const struct kg_selection all = { .kind = *s->no_cuda ? 0 : s->device.kind };
     if (s->baseline.root) /* what is gone is seen in the baseline's own table */
         return KG_OK;
-    int status = kg_plan_make(s->module.root, &(const struct kg_selection){ 0 }, &whole, ret_error);
+    int status = kg_plan_make(s->module.root, &all, &whole, ret_error);
     for (size_t i = 0; i < s->goldens.count && !status; i++) {
         const char *key = s->goldens.items[i].key;
         if (kg_selection_covers_key(s->module.root, &s->options->selection, key) && !in_plan(&whole, key))

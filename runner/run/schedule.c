@@ -23,8 +23,8 @@ struct kg_job kg_schedule_job(const struct kg_session *s)
     };
     snprintf(job.module, sizeof job.module, "%s", s->module.path);
     snprintf(job.baseline, sizeof job.baseline, "%s", s->baseline.path);
-    snprintf(job.module_stamp, sizeof job.module_stamp, "%s", s->module.stamp);
-    snprintf(job.baseline_stamp, sizeof job.baseline_stamp, "%s", s->baseline.stamp);
+    snprintf(job.module_stamps, sizeof job.module_stamps, "%s", s->module.stamps);
+    snprintf(job.baseline_stamps, sizeof job.baseline_stamps, "%s", s->baseline.stamps);
     snprintf(job.cache, sizeof job.cache, "%s", s->cache);
     return job;
 }

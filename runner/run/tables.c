@@ -98,27 +98,37 @@ static int ask(struct kg_op_server *of, const kg_op *op, enum kg_question questi
     return kg_answers_parse(question, own ? rest + 1 : "", ret_answers, ret_error);
 }
 
-/* The tables of the line, in memory of their own. */
-static int take(struct server *s, const char *line, size_t length, const struct kg_module **ret_root,
-                kg_error *ret_error)
+/* The libraries that the line says were loaded. Returns how much of it was read; 0: it does not say. */
+static size_t take_links(const char *line, char ret_links[KG_PATH_SIZE])
+{
+    const size_t digits = strcspn(line, " "), size = digits / 2;
+    const bool read = size && size <= KG_PATH_SIZE && line[digits] && kg_hex_read(line, ret_links, size);
+    return read && !ret_links[size - 1] ? digits + 1 : 0;
+}
+
+/* The tables of the line, in memory of their own, and the stamps of the libraries that came with them. */
+static int take(struct server *s, const char *line, size_t length, struct kg_loaded *loaded, kg_error *ret_error)
 {
     static const char word[] = "tables ";
-    const size_t skip = sizeof word - 1, size = length > skip ? (length - skip) / 2 : 0;
+    const size_t skip = sizeof word - 1;
     struct kg_answers none = { 0 };
     if (strncmp(line, word, skip) != 0)
         return kg_answers_parse(KG_QUESTIONS, line, &none, ret_error);
+    const size_t links = take_links(line + skip, loaded->links), size = (length - skip - links) / 2;
     char *bytes = aligned_alloc(64, (size + 16 + 63) / 64 * 64);
     if (!bytes)
         return kg_fail(ret_error, KG_ENOMEM, "out of memory for a module's tables");
     memset(bytes, 0, (size + 16 + 63) / 64 * 64);
     kg_error cause = { 0 };
-    int status = kg_hex_read(line + skip, bytes, size) ? kg_module_image_read(bytes, size, ret_root, &cause)
-                                                       : kg_fail(&cause, KG_EINVAL, "its tables are cut");
+    int status = links && kg_hex_read(line + skip + links, bytes, size)
+                     ? kg_module_image_read(bytes, size, &loaded->root, &cause)
+                     : kg_fail(&cause, KG_EINVAL, "its tables are cut");
     if (status) {
         free(bytes);
         return kg_fail(ret_error, status, "module %.200s: %.200s", s->name, cause.text);
     }
     s->of = (struct kg_op_server){ .begin = bytes, .size = size, .ask = ask };
+    kg_module_stamp(loaded, loaded->links);
     return KG_OK;
 }
 
@@ -142,7 +152,7 @@ int kg_tables_open(const char *name, const struct kg_options *options, struct kg
     struct server *s = calloc(1, sizeof *s);
     if (!s)
         return kg_fail(ret_error, KG_ENOMEM, "out of memory for a module's tables");
-    kg_module_file_stamp(loaded.path, loaded.stamp);
+    kg_module_stamp(&loaded, loaded.path);
     s->name = strdup(name);
     s->timeout_s = patience_s(options);
     (void)!getrandom(&s->turn, sizeof s->turn / 2, 0);
@@ -161,7 +171,7 @@ int kg_tables_open(const char *name, const struct kg_options *options, struct kg
     (void)signal(SIGPIPE, SIG_IGN);
     status = read_line(s, "its tables are read", &line, &length, ret_error);
     if (!status)
-        status = take(s, line, length, &loaded.root, ret_error);
+        status = take(s, line, length, &loaded, ret_error);
     if (status)
         return status;
     s->opening = true;

@@ -3,7 +3,7 @@
 #define KG_JOB_H
 
 #include "judge/result.h"
-#include "plan/module_file.h"
+#include "plan/module.h"
 
 struct kg_job_case {
     size_t index;      /* into the run's results */
@@ -28,7 +28,7 @@ struct kg_job {
     char token[KG_TOKEN_SIZE]; /* before each message of the worker: random, a worker each; "": none */
     char module[4096];
     char baseline[4096]; /* --against: the module that is judged against; "" : none, as for cases that it lacks */
-    char module_stamp[KG_STAMP_SIZE], baseline_stamp[KG_STAMP_SIZE]; /* what these files must be; "" : anything */
+    char module_stamps[KG_STAMPS_SIZE], baseline_stamps[KG_STAMPS_SIZE]; /* what their files must be; "" : anything */
     bool anchors; /* the anchor runs beside a case; never under --against, always in selfcheck */
     enum kg_device_kind kind;
     int device;

@@ -200,7 +200,7 @@ static void answer_all(const struct kg_module_image *image, FILE *in, FILE *out)
 int kg_worker_tables(const char *path, const char *name)
 {
     FILE *in = fdopen(KG_WORKER_JOB, "r"), *out = fdopen(KG_WORKER_MESSAGES, "w");
-    const struct kg_module *root = NULL;
+    struct kg_loaded loaded = { .root = NULL };
     struct kg_module_image image = { 0 };
     kg_error error = { 0 };
     if (!in || !out)
@@ -209,14 +209,17 @@ int kg_worker_tables(const char *path, const char *name)
     fcntl(KG_WORKER_MESSAGES, F_SETFD, FD_CLOEXEC);
     signal(SIGINT, SIG_IGN); /* the parent decides when a run ends */
     signal(SIGTERM, SIG_IGN);
-    int status = kg_module_load(path, name, &root, &error);
+    snprintf(loaded.path, sizeof loaded.path, "%s", path);
+    int status = kg_module_load(&loaded, name, &error);
     if (!status)
-        status = kg_module_image_make(root, &image, &error);
+        status = kg_module_image_make(loaded.root, &image, &error);
     char *hex = status ? NULL : kg_hex_of(image.bytes, image.size);
-    if (hex)
-        fprintf(out, "tables %s\n", hex);
+    char *links = kg_hex_of(loaded.links, strlen(loaded.links) + 1);
+    if (hex && links)
+        fprintf(out, "tables %s %s\n", links, hex);
     else
         tell_error(out, status, &error);
+    free(links);
     free(hex);
     fflush(out);
     if (!status)

@@ -75,8 +75,8 @@ static char *job_to_text(const struct kg_job *job)
     cJSON_AddStringToObject(root, "token", job->token);
     cJSON_AddStringToObject(root, "module", job->module);
     cJSON_AddStringToObject(root, "baseline", job->baseline);
-    cJSON_AddStringToObject(root, "module_stamp", job->module_stamp);
-    cJSON_AddStringToObject(root, "baseline_stamp", job->baseline_stamp);
+    cJSON_AddStringToObject(root, "module_stamps", job->module_stamps);
+    cJSON_AddStringToObject(root, "baseline_stamps", job->baseline_stamps);
     cJSON_AddBoolToObject(root, "anchors", job->anchors);
     cJSON_AddNumberToObject(root, "kind", job->kind);
     cJSON_AddNumberToObject(root, "device", job->device);
@@ -185,8 +185,8 @@ int kg_wire_read_job(FILE *in, struct kg_wire_job *ret_job, kg_error *ret_error)
     snprintf(w.job.token, sizeof w.job.token, "%s", text_of(w.root, "token"));
     snprintf(w.job.module, sizeof w.job.module, "%s", text_of(w.root, "module"));
     snprintf(w.job.baseline, sizeof w.job.baseline, "%s", text_of(w.root, "baseline"));
-    snprintf(w.job.module_stamp, sizeof w.job.module_stamp, "%s", text_of(w.root, "module_stamp"));
-    snprintf(w.job.baseline_stamp, sizeof w.job.baseline_stamp, "%s", text_of(w.root, "baseline_stamp"));
+    snprintf(w.job.module_stamps, sizeof w.job.module_stamps, "%s", text_of(w.root, "module_stamps"));
+    snprintf(w.job.baseline_stamps, sizeof w.job.baseline_stamps, "%s", text_of(w.root, "baseline_stamps"));
     snprintf(w.job.cache, sizeof w.job.cache, "%s", text_of(w.root, "cache"));
     status = get_list(w.root, "library_paths", &w.lists[0], &w.job.n_library_paths);
     if (!status)

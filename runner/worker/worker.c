@@ -14,13 +14,20 @@
 #include "worker/twin.h"
 #include "worker/wire.h"
 
-/* What the parent read the tables of, and nothing that stands there since. */
-static int open_module(const char *path, const char *stamp, struct kg_loaded *ret_loaded, kg_error *ret_error)
+/* What the parent read the tables of, and nothing that stands there since, nor another library that is found first. */
+static int open_module(const char *path, const char *stamps, struct kg_loaded *ret_loaded, kg_error *ret_error)
 {
     int status = kg_module_open(path, ret_loaded, ret_error);
-    if (!status && *stamp && strcmp(stamp, ret_loaded->stamp) != 0)
-        status = kg_fail(ret_error, KG_EINVAL, "%.400s is not what it was when the run began", path);
-    return status;
+    if (status || !*stamps)
+        return status;
+    for (const char *line = ret_loaded->stamps, *next; *line; line = next) {
+        const char *its = strchr(line, ' ') + 1;
+        next = strchr(its, '\n') + 1;
+        if (*line != ' ' && !memmem(stamps, strlen(stamps), line, (size_t)(next - line)))
+            return kg_fail(ret_error, KG_EINVAL, "%.*s is not what it was when the run began",
+                           (int)(next - its > 400 ? 400 : next - its - 1), its);
+    }
+    return KG_OK;
 }
 
 int kg_worker_open(struct kg_worker *w, struct kg_wire_job *wire, kg_error *ret_error)
@@ -37,7 +44,7 @@ int kg_worker_open(struct kg_worker *w, struct kg_wire_job *wire, kg_error *ret_
     if (against) /* first: the two open the device at once */
         status = kg_twin_start(wire->root, job, &w->twin, ret_error);
     if (!status)
-        status = open_module(against ? job->baseline : job->module, against ? job->baseline_stamp : job->module_stamp,
+        status = open_module(against ? job->baseline : job->module, against ? job->baseline_stamps : job->module_stamps,
                              &w->module, ret_error);
     if (!status)
         status = kg_wire_resolve_job(wire, w->module.root, ret_error);

@@ -13,7 +13,7 @@ library() { # library OPTION... -- libscale.so
     shared libscale.so "$@" "$sources/linked_kernel.c"
 }
 module() { # module FACTOR SHA FILE
-    shared "$3" "-DFACTOR=$1" "-DSHA=\"$2\"" "$sources/linked.c" -L. -lscale -Wl,-rpath,"\$ORIGIN"
+    shared "$3" "-DFACTOR=$1" "-DSHA=\"$2\"" "$sources/linked.c" -L. -lscale -Wl,-rpath,"\$ORIGIN/first:\$ORIGIN"
 }
 identity() { # identity MODULE
     gate run --module "./$1" --no-time
@@ -87,9 +87,10 @@ checking() { # whether a worker is at its cases
     return 1
 }
 replaced() { # replaced HOW COMMAND...
-    local how=$1
+    local how=$1 options=(--timer event --samples 3 --warmup 1)
     shift
-    WAIT=$wait_us "$kgate" run --module ./linked.so --rounds 3 --timer event --samples 3 --warmup 1 ${untimed:+--no-time} >out 2>err &
+    [ -z "${against-}" ] || options=(--against "$against")
+    WAIT=$wait_us "$kgate" run --module ./linked.so --rounds 3 "${options[@]}" ${untimed:+--no-time} >out 2>err &
     run=$!
     until checking || ! kill -0 "$run" 2>/dev/null; do sleep 0.02; done
     sleep 0.5
@@ -97,7 +98,7 @@ replaced() { # replaced HOW COMMAND...
     status=0
     wait "$run" || status=$?
     expect "$how: status" "$status" 2
-    expect_in "$how: why" err 'linked.so was'
+    expect_in "$how: why" err "${why:-$scratch/${changed:-linked.so} was}"
 }
 cp linked.so other.so
 wait_us=100000
@@ -105,6 +106,14 @@ replaced 'written to' touch linked.so
 # Of few calls, each of which outlasts what happens to the file.
 untimed=yes wait_us=1000000 replaced 'written to in the last round' touch linked.so
 replaced 'another in its place' mv other.so linked.so
+cp libscale.so other.so
+changed=libscale.so replaced 'a linked library exchanged while the run goes on' mv other.so libscale.so
+changed=libscale.so untimed=yes wait_us=1000000 replaced 'a linked library written to in the last round' touch libscale.so
+against=1/linked.so untimed=yes wait_us=1000000 changed=1/libscale.so replaced "the other build's library" touch 1/libscale.so
+# Whose file stays as it was. The next worker loads the other.
+why='a worker died before its first case' wait_us=1000000 replaced 'another library found first' cp -r 1 first
+expect_in 'another library found first: what it printed' "$(ls -t results/*/workers.log | head -n 1)" "$scratch/first/libscale.so is not"
+rm -r first
 replaced 'removed' rm linked.so
 # The next worker finds another file, and ends before its first case.
 cp 2/linked.so linked.so

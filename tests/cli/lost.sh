@@ -92,6 +92,11 @@ for change in untimed:off excused:failure pardoned:failure; do
     gate run --module "$modules/pull_${change%:*}.so" "${pulled[@]}" --no-time
     expect "$change, nothing timed" "$(verdict pull/plain/s0/kernel)" LOST
 done
+for device in cpu auto; do # the second finds no GPU, and says so of the case itself
+    CUDA_VISIBLE_DEVICES='' gate run --module "$modules/pull_moved.so" "${pulled[@]}" --no-time --device $device
+    expect "for a GPU, --device $device: status" "$status" 4
+    expect "for a GPU, --device $device" "$(results '[.results[] | select(.verdict == "LOST")] | length')" 1
+done
 gate run --module "$modules/pull_base.so" "${pulled[@]}" --no-time
 expect 'as it was' "$(verdict pull/plain/s0/kernel)" PASS
 gate run --module "$modules/pull_untimed.so" pull/plain --expectations pulled --bless --allow-dirty --reason 'not timed any more'

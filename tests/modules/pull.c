@@ -30,6 +30,7 @@
 #define PULL_FORGIVEN 20 /* a new backend that is wrong, and said to fail */
 #define PULL_WIDENED 21  /* a smaller problem of the same name, wrong there, under gates that would allow it */
 #define PULL_MEDDLER 22  /* slower, and so is whoever else is in its process */
+#define PULL_MOVED 23    /* the backend is for a GPU now; the new one, said to fail, is for the CPU still */
 
 #ifndef PULL
 #error "PULL is what the pull request changes: one of the names above"
@@ -37,6 +38,7 @@
 #define IS(which) (PULL == (which))
 #define IS_SLOWER (IS(PULL_SLOWER) || IS(PULL_LENIENT) || IS(PULL_UNTIMED) || IS(PULL_SEEDLESS) || IS(PULL_MEDDLER))
 #define IS_WRONG (IS(PULL_LOOSE) || IS(PULL_EXCUSED) || IS(PULL_DOCTORED))
+#define IS_FORGIVEN (IS(PULL_FORGIVEN) || IS(PULL_MOVED))
 #define IS_EXCUSED (IS(PULL_EXCUSED) || IS(PULL_PARDONED) || IS(PULL_REFERENCE_FAILS) || IS(PULL_REFERENCE_CRASHES))
 
 #define TERMS 24
@@ -145,7 +147,7 @@ static const kg_op op = { .name = "sum",
                           .flops = elements,
                           .bytes = elements };
 static const kg_backend kernel = { .name = "kernel",
-                                   .device = KG_CPU,
+                                   .device = IS(PULL_MOVED) ? KG_CUDA : KG_CPU,
                                    .knobs = { knob_fields, IS(PULL_KNOBBED) ? 1 : 0 },
                                    .knobs_size = IS(PULL_KNOBBED) ? sizeof(struct knobs) : 0,
                                    .supports = supports,
@@ -159,7 +161,7 @@ static const struct sum rows[] = {
     { "added", 2048 },
 };
 static const uint64_t seeds[] = { IS(PULL_SEEDLESS) ? 1 : 0, 1 };
-static const kg_xfail xfails[] = { { IS(PULL_FORGIVEN) ? "pull/*/faulty" : "pull/*", "known to be off" } };
+static const kg_xfail xfails[] = { { IS_FORGIVEN ? "pull/*/faulty" : "pull/*", "known to be off" } };
 
 #define LIMIT (IS(PULL_LOOSE) || IS(PULL_WIDENED) ? 1000.0 : 0.02)
 static const kg_suite suite = {
@@ -171,10 +173,10 @@ static const kg_suite suite = {
                                  : 2,
                 sizeof *rows },
     .seeds = { seeds, IS(PULL_SEEDLESS) ? 1 : 2 },
-    .backends = { backends, IS(PULL_FAULTY) || IS(PULL_FORGIVEN) ? 2 : 1 },
+    .backends = { backends, IS(PULL_FAULTY) || IS_FORGIVEN ? 2 : 1 },
     .gates = { .max_abs = LIMIT, .mean_abs = LIMIT, .bad_abs = LIMIT, .rel_l2 = LIMIT },
     .time = { .off = IS(PULL_UNTIMED), .cpu_regress_pct = IS(PULL_LENIENT) ? 1000 : 0 },
-    .xfails = { xfails, IS_EXCUSED || IS(PULL_FORGIVEN) ? 1 : 0 },
+    .xfails = { xfails, IS_EXCUSED || IS_FORGIVEN ? 1 : 0 },
 };
 static const kg_suite *const suites[] = { &suite };
 

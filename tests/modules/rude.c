@@ -14,7 +14,7 @@
 #define WIRE 4 /* what workers write messages to */
 
 enum deed { RUDE_CRASHES, RUDE_EXITS, RUDE_HANGS, RUDE_DEEDS };
-enum manner { RUDE_LEAVES_A_CHILD, RUDE_FORGES, RUDE_SCRIBBLES, RUDE_PRINTS };
+enum manner { RUDE_LEAVES_A_CHILD, RUDE_LEAVES_A_SESSION, RUDE_FORGES, RUDE_SCRIBBLES, RUDE_PRINTS };
 
 static void do_it(enum deed deed)
 {
@@ -126,12 +126,14 @@ static const kg_backend good = { .name = "good", .device = KG_CPU, .launch = lau
 
 /* ---- processes, descriptors, output ---- */
 
-static void leave_a_child(void)
+/* One of a session of its own has a child in a group of its own, which nobody's end but its parent's gives away. */
+static void leave_a_child(bool own_session)
 {
     const pid_t child = fork();
-    if (child == 0)
-        for (;;)
-            pause();
+    if (child == 0 && own_session && setsid() > 0 && fork() == 0)
+        (void)setpgid(0, 0);
+    while (child == 0)
+        pause();
     FILE *file = fopen("child", "a");
     if (file)
         fprintf(file, "%d\n", (int)child);
@@ -165,7 +167,10 @@ static int launch_rudely(const kg_backend *self, void *state, const kg_tensor *t
     (void)state, (void)stream, (void)ret_error;
     switch (*(const enum manner *)self->data) {
     case RUDE_LEAVES_A_CHILD:
-        leave_a_child();
+        leave_a_child(false);
+        break;
+    case RUDE_LEAVES_A_SESSION:
+        leave_a_child(true);
         break;
     case RUDE_FORGES:
         forge();
@@ -184,6 +189,7 @@ static int launch_rudely(const kg_backend *self, void *state, const kg_tensor *t
         .name = #id, .device = KG_CPU, .data = &(const enum manner){ its_manner }, .launch = launch_rudely             \
     }
 LAUNCHED(leaves_a_child, RUDE_LEAVES_A_CHILD);
+LAUNCHED(leaves_a_session, RUDE_LEAVES_A_SESSION);
 LAUNCHED(forges, RUDE_FORGES);
 LAUNCHED(scribbles, RUDE_SCRIBBLES);
 LAUNCHED(prints, RUDE_PRINTS);
@@ -266,7 +272,7 @@ static const struct claim claim_rows[] = { { "sound", RUDE_SOUND },        { "ze
 static const uint64_t seeds[] = { 0 };
 static const kg_backend *const releases[] = { &good, &crashes, &exits, &hangs };
 static const kg_backend *const closes[] = { &good, &closed_crashes, &closed_exits, &closed_hangs };
-static const kg_backend *const manners[] = { &good, &leaves_a_child, &forges, &scribbles, &prints };
+static const kg_backend *const manners[] = { &good, &leaves_a_child, &leaves_a_session, &forges, &scribbles, &prints };
 static const kg_backend *const claimed[] = { &good };
 
 #define SUITE(id, its_op, rows, its_backends)                                                                          \
