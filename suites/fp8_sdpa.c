@@ -47,7 +47,8 @@ static const struct sdpa shapes[] = {
         "queries_1100", .B = 1, .H = 1, .S = 1100, .Skv = 40, .D = 64, .dtype = KG_E4M3                                \
     }
 
-/* Keys past 16 bits, queries past 12. Rows that begin with a p get neither poison nor ones: the host makes those. */
+/* Keys past 16 bits, queries past 12. Rows that begin with a p get no poison, which the host makes, those with an l no
+ * ones. */
 #define SMALL_ROWS "[!p]*"
 #define LINEAR_ROWS                                                                                                    \
     CPU_ROWS, LENGTH_PAIRS(LENGTH, 16), EXACT_LENGTHS(EXACT, 32),                                                      \
@@ -71,7 +72,7 @@ static const struct sdpa parity_shapes[] = {
 /* Those that 8-bit codes can hold: not K x 32, where a step of a code is a whole logit. */
 /* clang-format off */
 #define REGIMES                                                                                                        \
-    { "poison", SMALL_ROWS }, { "ones", SMALL_ROWS }, TILED_REGIMES("mission"), TILED_REGIMES("odd"),                  \
+    { "poison", SMALL_ROWS }, { "ones", "[!lp]*" }, TILED_REGIMES("mission"), TILED_REGIMES("odd"),                  \
     TILED_REGIMES("uneven"), TILED_REGIMES("long*"), TILED_REGIMES("scale*"), TILED_REGIMES("whole*"),                 \
     TILED_REGIMES("decode"), TILED_REGIMES("threads"), TILED_REGIMES("queries_1100"),                                                                 \
     { "constant", "mission" }, { "sparse", "mission" }, { "ascending", "mission" }, { "alternating", "mission" },      \

@@ -9,8 +9,9 @@
 static const struct {
     int cores;
     uint64_t bytes;
-    int most; /* workers */
-} needs[] = { [KG_CPU] = { 1, 4ull << 30, 4 }, [KG_CUDA] = { 2, 9ull << 30, 8 } };
+    int most;     /* workers */
+    double flops; /* that take, with their reference, as long as the rest of a case's check */
+} needs[] = { [KG_CPU] = { 1, 4ull << 30, 4, 1e7 }, [KG_CUDA] = { 2, 9ull << 30, 8, 1e10 } };
 
 struct crew {
     const struct kg_job *job;
@@ -25,6 +26,7 @@ struct member {
     struct crew *crew;
     struct kg_job part;
     pthread_t thread;
+    double cost; /* of the part, in checks of a case that is next to no work */
     bool started, stopped;
     int status;
     kg_error error;
@@ -83,17 +85,33 @@ static bool same_shape(const struct kg_job_case *a, const struct kg_job_case *b)
     return a->of.suite == b->of.suite && a->of.shape_ordinal == b->of.shape_ordinal;
 }
 
-/* Shapes by turns, so that what is dear near one another in a table is shared out. */
-static void share_out(const struct kg_job *job, struct member *members, int n_members, bool alone)
+static double cost_of(const struct kg_result *result)
 {
-    int turn = -1;
+    return 1 + result->work.flops / needs[result->of.kind].flops;
+}
+
+static struct member *least_of(struct member *members, int n_members)
+{
+    struct member *least = members;
+    for (struct member *m = members; m < members + n_members; m++)
+        least = m->cost < least->cost ? m : least;
+    return least;
+}
+
+/* A shape to who has least to do so far. */
+static void share_out(const struct crew *crew, struct member *members, int n_members, bool alone)
+{
+    const struct kg_job *job = crew->job;
+    struct member *to = members;
     for (int m = 0; m < n_members; m++)
         members[m].part.n_cases = 0;
     for (size_t i = 0; i < job->n_cases; i++) {
-        turn += i == 0 || !same_shape(&job->cases[i], &job->cases[i - 1]);
-        struct kg_job *part = &members[turn % n_members].part;
-        if (job->cases[i].alone == alone)
-            part->cases[part->n_cases++] = job->cases[i];
+        if (i == 0 || !same_shape(&job->cases[i], &job->cases[i - 1]))
+            to = least_of(members, n_members);
+        if (job->cases[i].alone != alone)
+            continue;
+        to->part.cases[to->part.n_cases++] = job->cases[i];
+        to->cost += cost_of(&crew->results[job->cases[i].index]);
     }
 }
 
@@ -125,11 +143,11 @@ static int run_parts(struct crew *crew, struct member *members, int n_members, b
         if (!members[m].part.cases)
             return kg_fail(ret_error, KG_ENOMEM, "out of memory for a job");
     }
-    share_out(crew->job, members, n_members, false);
+    share_out(crew, members, n_members, false);
     int status = run_members(members, n_members, ret_stopped, ret_error);
     if (status || *ret_stopped || (crew->options->stop && crew->options->stop->failed))
         return status;
-    share_out(crew->job, members, 1, true);
+    share_out(crew, members, 1, true);
     return run_members(members, 1, ret_stopped, ret_error);
 }
 
