@@ -445,6 +445,7 @@ static const struct flex cpu_lengths[] = {
     LENGTH_PAIRS(EDGE, 16, 64, 0),
     LENGTH_PAIRS(EDGE, 16, 64, 16),
     EXACT_LENGTHS(EXACT, 16),
+    OTHER_EXACT_LENGTHS(EXACT, 16),
     RARE(16, 32),
     LONG(16),
     ALIKE(16),

@@ -59,7 +59,7 @@ static const struct sdpa shapes[] = {
 
 /* Correctness only: on a CPU for the codecs of its backends. Of few keys a code's errors are larger than the task's
  * gates allow, e4m3's most. */
-static const struct sdpa cpu_shapes[] = { LINEAR_ROWS };
+static const struct sdpa cpu_shapes[] = { LINEAR_ROWS, OTHER_EXACT_LENGTHS(EXACT, 32) };
 static const struct sdpa e4m3_cpu_shapes[] = { CPU_ROWS, LENGTH_PAIRS(LENGTH, 80) };
 
 /* A GPU's: codes past 2^31, heads past 16 bits. */

@@ -397,6 +397,7 @@ static const struct sdpa cpu_shapes[] = {
     LENGTH_PAIRS(LENGTH, f16, full, 40, 1, 0),
     LENGTH_PAIRS(LENGTH, bf16, full, 64, 1, 0),
     EXACT_LENGTHS(LENGTH, bf16, full, 16, 1, 0),
+    OTHER_EXACT_LENGTHS(LENGTH, bf16, full, 16, 1, 0),
     LENGTH_PAIRS(LENGTH, bf16, bottom, 16, 1, 0),
     LENGTH_PAIRS(LENGTH, bf16, bottom, 16, 1, 16),
     WIDE_AND_ALIKE(24),

@@ -77,9 +77,11 @@ enum { dtype_f16 = KG_F16, dtype_bf16 = KG_BF16 };
     ROW(63, 63, __VA_ARGS__), ROW(65, 127, __VA_ARGS__), ROW(127, 65, __VA_ARGS__), ROW(129, 15, __VA_ARGS__),         \
     ROW(255, 129, __VA_ARGS__), ROW(257, 255, __VA_ARGS__), ROW(511, 32, __VA_ARGS__), ROW(512, 8, __VA_ARGS__),       \
     ROW(513, 64, __VA_ARGS__), ROW(18, 511, __VA_ARGS__), ROW(14, 513, __VA_ARGS__), ROW(13, 1024, __VA_ARGS__),       \
-    ROW(1023, 33, __VA_ARGS__), ROW(1024, 16, __VA_ARGS__), ROW(11, 1023, __VA_ARGS__), ROW(19, 257, __VA_ARGS__),     \
-    ROW(21, 256, __VA_ARGS__), ROW(22, 3, __VA_ARGS__), ROW(23, 4, __VA_ARGS__), ROW(24, 7, __VA_ARGS__),              \
-    ROW(26, 17, __VA_ARGS__)
+    ROW(1023, 33, __VA_ARGS__), ROW(1024, 16, __VA_ARGS__)
+/* What is left of them, of keys; for a CPU. */
+#define OTHER_EXACT_LENGTHS(ROW, ...)                                                                                  \
+    ROW(11, 1023, __VA_ARGS__), ROW(19, 257, __VA_ARGS__), ROW(21, 256, __VA_ARGS__), ROW(22, 3, __VA_ARGS__),         \
+    ROW(23, 4, __VA_ARGS__), ROW(24, 7, __VA_ARGS__), ROW(26, 17, __VA_ARGS__)
 /* Query heads that share a key head. ROW(ratio, heads of two key heads, ...) */
 #define HEAD_GROUPS(ROW, ...)                                                                                          \
     ROW(3, 6, __VA_ARGS__), ROW(4, 8, __VA_ARGS__), ROW(5, 10, __VA_ARGS__), ROW(6, 12, __VA_ARGS__),                  \

@@ -145,7 +145,7 @@ exact() {
 }
 exact sdpa_parity 1 '[[],[]]'
 exact flex_parity 1 '[[],[]]'
-exact fp8_cudnn 1 '[[],[]]'
+exact fp8_cudnn 1 '[[],[257,1023]]'
 exact fp8_sdpa 32 '[[],[]]'
 for suite in sdpa_parity flex_parity fp8_cudnn; do
     gate list "$suite" --regime none --device cpu --format json
