@@ -483,7 +483,6 @@ static const kg_suite_regime regimes[] = {
     { "rising_huge", "prompt_7*" },
     ALL_REGIMES("narrow_520"),
     TILE_REGIMES("narrow_1030"),
-    SUM_REGIMES("narrow_1030"),
     { "hidden", "narrow_*" },
     { "hidden", "*_bottom_right_s77_*" },
     { "hidden", "*_bottom_right_s300_*" },
