@@ -112,7 +112,7 @@ changed=libscale.so untimed=yes wait_us=1000000 replaced 'a linked library writt
 against=1/linked.so untimed=yes wait_us=1000000 changed=1/libscale.so replaced "the other build's library" touch 1/libscale.so
 # Whose file stays as it was. The next worker loads the other.
 why='a worker died before its first case' wait_us=1000000 replaced 'another library found first' cp -r 1 first
-expect_in 'another library found first: what it printed' "$(ls -t results/*/workers.log | head -n 1)" "$scratch/first/libscale.so is not"
+expect_in 'another library found first: what it printed' "$(find results -name workers.log -printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d ' ' -f 2)" "$scratch/first/libscale.so is not"
 rm -r first
 replaced 'removed' rm linked.so
 # The next worker finds another file, and ends before its first case.
