@@ -3,7 +3,8 @@
 set -eu -o pipefail
 . "$(dirname "$0")/lib.sh"
 
-cases=(--module "$broken" output process expected some_calls --exclude '*/hang' --no-time --format json)
+# Of `trails` what is found depends on how soon its thread is done.
+cases=(--module "$broken" output process expected some_calls --exclude '*/hang' --exclude '*/trails' --no-time --format json)
 facts='.results[] | "\(.id) \(.verdict) \(.reason) \(.output_digest)"'
 gate run "${cases[@]}" --jobs 1
 one=$(results "$facts") one_status=$status
