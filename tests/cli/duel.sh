@@ -63,10 +63,13 @@ cat >find.sh <<'EOF'
 #!/bin/sh
 sleep 300 &
 echo $! >left
+setsid sh -c 'echo $$ >served; exec sleep 300' &
+until [ -s served ]; do sleep 0.01; done
 echo squashed/fedcba9/pull.so
 EOF
 against 'a program that leaves one running' 3 SLOW "^duel with ${sha:0:12}: " --duel ./find.sh --timeout 120
 expect 'which ends too' "$(kill -0 "$(cat left)" 2>&1 | grep -c 'No such process')" 1
+expect 'but not what left its session, as the server of a cache does' "$(kill "$(cat served)" && echo lives)" lives
 mkdir -p kept/$sha-2
 echo 'no module' >kept/$sha-2/pull.so
 against 'a build that cannot be loaded' 4 UNGATED 'not duelled: --against' --duel kept
