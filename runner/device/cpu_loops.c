@@ -15,31 +15,61 @@ void kg_cpu_fill(const kg_tensor *tensor, uint64_t seed, uint32_t ordinal)
     float scale = kg_random_scale(tensor->std != 0 ? tensor->std : 1);
     float *f32 = tensor->data;
     uint16_t *half = tensor->data;
+    if (tensor->dtype == KG_F32) {
 #pragma omp parallel for
-    for (int64_t i = 0; i < count; i++) {
-        float value = kg_random_value(key, (uint64_t)i, scale);
-        if (tensor->dtype == KG_F32)
-            f32[i] = value;
-        else
-            half[i] = tensor->dtype == KG_F16 ? kg_f16_from_float(value) : kg_bf16_from_float(value);
+        for (int64_t i = 0; i < count; i++)
+            f32[i] = kg_random_value(key, (uint64_t)i, scale);
+    } else if (tensor->dtype == KG_F16) {
+#pragma omp parallel for
+        for (int64_t i = 0; i < count; i++)
+            half[i] = kg_f16_from_float(kg_random_value(key, (uint64_t)i, scale));
+    } else {
+#pragma omp parallel for
+        for (int64_t i = 0; i < count; i++)
+            half[i] = kg_bf16_from_float(kg_random_value(key, (uint64_t)i, scale));
     }
+}
+
+/* The pattern as it stands from this address on, twice. */
+static uint64_t pattern_from(const void *data, uint32_t pattern)
+{
+    uint8_t bytes[8];
+    uint64_t word;
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = kg_pattern_byte(pattern, (uintptr_t)data + i);
+    memcpy(&word, bytes, sizeof word);
+    return word;
 }
 
 void kg_cpu_paint(void *data, size_t bytes, uint32_t pattern)
 {
+    const uint64_t word = pattern_from(data, pattern);
+    const size_t words = bytes / sizeof word;
     uint8_t *byte = data;
 #pragma omp parallel for if (bytes > 65536)
-    for (size_t i = 0; i < bytes; i++)
-        byte[i] = kg_pattern_byte(pattern, (uintptr_t)(byte + i));
+    for (size_t i = 0; i < words; i++)
+        memcpy(byte + i * sizeof word, &word, sizeof word);
+    memcpy(byte + words * sizeof word, &word, bytes % sizeof word);
+}
+
+static uint64_t count_unlike(const uint8_t *byte, const void *pattern, size_t count)
+{
+    uint64_t unlike = 0;
+    for (size_t i = 0; i < count; i++)
+        unlike += byte[i] != ((const uint8_t *)pattern)[i];
+    return unlike;
 }
 
 uint64_t kg_cpu_count_changed(const void *data, size_t bytes, uint32_t pattern)
 {
+    const uint64_t word = pattern_from(data, pattern);
+    const size_t words = bytes / sizeof word;
     const uint8_t *byte = data;
-    uint64_t changed = 0;
+    uint64_t changed = count_unlike(byte + words * sizeof word, &word, bytes % sizeof word);
 #pragma omp parallel for reduction(+ : changed) if (bytes > 65536)
-    for (size_t i = 0; i < bytes; i++)
-        changed += byte[i] != kg_pattern_byte(pattern, (uintptr_t)(byte + i));
+    for (size_t i = 0; i < words; i++)
+        if (memcmp(byte + i * sizeof word, &word, sizeof word) != 0)
+            changed += count_unlike(byte + i * sizeof word, &word, sizeof word);
     return changed;
 }
 

@@ -223,6 +223,24 @@ static void changed_bytes_are_counted(void **state)
     release(data);
 }
 
+/* From any place on, of any size, and nothing beside. */
+static void bytes_are_painted_by_address(void **state)
+{
+    (void)state;
+    enum { PATTERN = 0x0403a5ff };
+    kg_error error;
+    for (size_t first = 1; first < 6; first++)
+        for (size_t count = 0; count < 20; count++) {
+            _Alignas(4) uint8_t data[32] = { 0 };
+            assert_int_equal(context->ops->paint(context, data + first, count, PATTERN, &error), KG_OK);
+            for (size_t i = 0; i < sizeof data; i++) {
+                const bool painted = i >= first && i < first + count;
+                assert_int_equal(data[i], painted ? (uint8_t)(PATTERN >> 8 * (i & 3)) : 0);
+            }
+            assert_int_equal(changed(data + first, count, PATTERN), 0);
+        }
+}
+
 static void digest_sees_every_bit_and_place(void **state)
 {
     (void)state;
@@ -888,6 +906,7 @@ int main(void)
         cmocka_unit_test(sixteen_bits_go_to_float_and_back),
         cmocka_unit_test(floats_round_to_nearest_even),
         cmocka_unit_test(changed_bytes_are_counted),
+        cmocka_unit_test(bytes_are_painted_by_address),
         cmocka_unit_test(digest_sees_every_bit_and_place),
         cmocka_unit_test(digest_is_the_sum_of_its_words),
         cmocka_unit_test(figures_are_those_worked_out_by_hand),
