@@ -1,8 +1,11 @@
 /* list.c -- `kgate list`: the cases of the tables, whatever machine this is. */
+#include <string.h>
+
 #include "plan/field.h"
 #include "reports/json_parts.h"
 #include "run/tables.h"
 #include "plan/plan.h"
+#include "plan/regime.h"
 #include "commands/commands.h"
 
 static cJSON *problem_to_json(const struct kg_case *of)
@@ -68,6 +71,73 @@ static void print_text(const struct kg_plan *plan)
     }
 }
 
+/* ---- what suites have to choose from ---- */
+
+static void print_choice(const char *option, const char *name, const char *values, const char *help)
+{
+    printf("  %-10s %s%s%s%s%s\n", option, name, *values ? "=" : "", values, help ? "   " : "", help ? help : "");
+}
+
+/* As it is written; of two words for one the first. */
+static void values_of(const kg_field *field, char *ret_text, size_t size)
+{
+    size_t length = 0;
+    *ret_text = 0;
+    if (field->type == KG_BOOL)
+        snprintf(ret_text, size, "true|false");
+    else if (field->type != KG_CHOICE)
+        snprintf(ret_text, size, "%.10g...%.10g", field->min, field->max);
+    for (const char *const *word = field->choices; field->type == KG_CHOICE && *word && length < size; word++)
+        if (**word)
+            length += (size_t)snprintf(ret_text + length, size - length, "%s%.*s", length ? "|" : "",
+                                       (int)strcspn(*word, "|"), *word);
+}
+
+static void print_fields(const char *option, kg_fields fields)
+{
+    for (size_t i = 0; i < fields.count; i++) {
+        char values[1024];
+        values_of(&fields.items[i], values, sizeof values);
+        print_choice(option, fields.items[i].name, values, fields.items[i].help);
+    }
+}
+
+/* Each once, whatever rows it is for. */
+static void print_regimes(const kg_suite *suite)
+{
+    const kg_suite_regime *items = suite->regimes.items;
+    for (size_t i = 0; i < suite->regimes.count; i++) {
+        size_t first = 0;
+        while (strcmp(items[first].regime, items[i].regime) != 0)
+            first++;
+        if (first == i)
+            print_choice("--regime", items[i].regime, "", kg_regime_find(suite->op, items[i].regime)->help);
+    }
+}
+
+static void print_suite(const kg_suite *suite)
+{
+    const kg_op *op = suite->op;
+    printf("%s%s%s\n", suite->name, suite->help ? ": " : "", suite->help ? suite->help : "");
+    print_choice("op", op->name, "", op->help);
+    print_fields("--set", op->fields);
+    for (size_t i = 0; i < suite->environment.count; i++)
+        print_choice("variable", suite->environment.items[i].name, suite->environment.items[i].field, NULL);
+    print_regimes(suite);
+    for (size_t i = 0; i < suite->backends.count; i++) {
+        const kg_backend *backend = suite->backends.items[i];
+        print_choice("--backend", backend->name, "", backend->help);
+        print_fields("  --knob", backend->knobs);
+    }
+}
+
+static void print_suites(const struct kg_plan *plan)
+{
+    for (size_t i = 0; i < plan->count; i++)
+        if (i == 0 || plan->cases[i].suite != plan->cases[i - 1].suite)
+            print_suite(plan->cases[i].suite);
+}
+
 int kg_command_list(const struct kg_options *options, kg_error *ret_error)
 {
     struct kg_loaded module;
@@ -81,6 +151,8 @@ int kg_command_list(const struct kg_options *options, kg_error *ret_error)
         return 2;
     if (options->format == KG_FORMAT_JSON)
         status = print_json(&plan, ret_error);
+    else if (options->verbose)
+        print_suites(&plan);
     else
         print_text(&plan);
     kg_plan_done(&plan);

@@ -40,6 +40,20 @@ selects 'the GPU' elsewhere/plain/s0/on_gpu --device cuda
 selects 'the CPU' elsewhere/plain/s0/good elsewhere --device cpu
 selects 'both' 'elsewhere/plain/s0/on_gpu elsewhere/plain/s0/good' elsewhere
 
+# ---- what there is to choose from ----
+
+gate list --module "$broken" 'speed/*' 'late/*/good' --verbose
+expect 'of which suites' "$(grep -v '^ ' out)" 'speed
+late'
+expect_in 'their op' out '  op         series   y = x + x/2 + x/4 + ...'
+expect 'a field, its range and meaning' "$(grep -c -e '^  --set      n=1...67108864   elements$' out)" 2
+expect_in 'a backend' out '  --backend  knobbed'
+expect_in 'its knob' out '    --knob   extra_pct=0...1000   more work, in per cent'
+gate list 'flex_attention/*' --verbose
+expect_in 'words, and what they mean' out '  --set      dtype=f32|f16|bf16|e4m3   of q, k, v and o: f16 or bf16'
+expect_in 'a variable' out '  variable   DOC_SPAN=doc_span'
+expect 'each regime once' "$(grep -e '--regime' out | sort | uniq -d)$(grep -c -e '  --regime   k32   K is 32 times normal' out)" 1
+
 # ---- what JSON says of a case ----
 
 gate list --module "$broken" 'speed/*/s1/good' elsewhere --set n=1024 --format json

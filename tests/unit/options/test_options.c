@@ -362,17 +362,17 @@ static void options_of_other_commands(void **state)
     static const char run_only[] =
         "--bless --reason=x --allow-dirty --prune --reset-best --no-time --time-every-seed --output=x --junit=x "
         "--timer=graph --l2=warm --samples=1 --warmup=1 --threshold=1 --rounds=1 --require-device=x --allow-undecided "
-        "--timeout=1 --fail-fast --shuffle --quiet --verbose --color=auto --git-sha=0123456 --knob=a=b --cache=x "
+        "--timeout=1 --fail-fast --shuffle --quiet --color=auto --git-sha=0123456 --knob=a=b --cache=x "
         "--against=x --allow-removed --case-timeout=1 --arch=x --top=1";
     static const char selfcheck_only[] = "--record=x --judge=x --plant=1 --gates --arch=x --top=1";
-    static const char *const selecting[] = { "--backend=x", "--seed=1",    "--set=a=1",
-                                             "--exclude=x", "--shard=1/1", "--format=text" };
+    static const char *const selecting[] = { "--backend=x", "--seed=1",      "--set=a=1", "--exclude=x",
+                                             "--shard=1/1", "--format=text", "--verbose" };
     (void)state;
     not_of("list", run_only);
     not_of("list", "--expectations=x --library-path=x");
     not_of("list", selfcheck_only);
     not_of("doctor", run_only);
-    not_of("doctor", "--backend=x --seed=1 --set=a=1 --exclude=x --shard=1/1 --format=text");
+    not_of("doctor", "--backend=x --seed=1 --set=a=1 --exclude=x --shard=1/1 --format=text --verbose");
     not_of("run", selfcheck_only);
     not_of("selfcheck", "--bless --timer=graph --samples=1 --junit=x --against=x --fail-fast --no-time "
                         "--expectations=x --allow-removed --quiet");
