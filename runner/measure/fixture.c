@@ -24,6 +24,8 @@ static int describe(const struct kg_case *of, kg_tensor tensors[KG_MAX_TENSORS],
                            "op %s: tensor %s must be f32, f16 or bf16; an output also e4m3, a given input i32",
                            op->name, t->name);
     }
+    if (of->tensors && kg_tensors_digest(tensors, *ret_count) != of->tensors)
+        return kg_fail(ret_error, KG_EINVAL, "op %s described other tensors when the case was planned", op->name);
     return KG_OK;
 }
 

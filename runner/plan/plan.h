@@ -5,6 +5,7 @@
 #include "kgate.h"
 #include "plan/policy.h"
 
+#define KG_NAME_SIZE 64 /* of suites, backends and regimes */
 #define KG_ID_SIZE 320
 #define KG_ANCHOR_SIZE 196 /* of kg_case_anchor */
 
@@ -19,6 +20,7 @@ struct kg_case {
     const kg_regime *regime; /* NULL: normal inputs. In a regime, correctness only */
     enum kg_device_kind kind;
     size_t shape_ordinal;    /* cases of one (suite, shape) share it */
+    int tensors;             /* kg_tensors_digest of what its op described where it was planned; 0: not asked */
     struct kg_policy policy; /* the session's to resolve */
 };
 

@@ -1,6 +1,7 @@
 /* problem.c -- calls of a kg_op's functions, with what a missing one means. */
 #include "plan/problem.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/random.h"
@@ -25,16 +26,21 @@ static uint64_t digest_of(uint64_t digest, const kg_tensor *t)
     return kg_mix64(digest + (uint64_t)(kg_tensor_unit(t) * 0x1p60));
 }
 
-static int digest_tensors(const kg_op *op, const void *problem)
+int kg_tensors_digest(const kg_tensor *tensors, int count)
 {
-    kg_tensor tensors[KG_MAX_TENSORS] = { 0 };
     uint64_t digest = 0;
-    int count = 0;
-    if (op->tensors(problem, tensors, &count) || count < 0 || count > KG_MAX_TENSORS)
-        return 0;
     for (int i = 0; i < count; i++)
         digest = digest_of(digest, &tensors[i]);
     return kg_digest_31(digest);
+}
+
+static int digest_tensors(const kg_op *op, const void *problem)
+{
+    kg_tensor tensors[KG_MAX_TENSORS] = { 0 };
+    int count = 0;
+    if (op->tensors(problem, tensors, &count) || count < 0 || count > KG_MAX_TENSORS)
+        return 0;
+    return kg_tensors_digest(tensors, count);
 }
 
 int kg_op_answer(const kg_op *op, enum kg_question question, const void *problem, struct kg_answers *ret_answers,
@@ -71,9 +77,13 @@ int kg_problem_check(const kg_op *op, const void *problem, kg_error *ret_error)
 int kg_problem_work(const kg_op *op, const void *problem, struct kg_work *ret_work, kg_error *ret_error)
 {
     struct kg_answers answers = { 0 };
+    const struct kg_work *work = &answers.work;
     int status = ask(op, KG_ASK_WORK, problem, &answers, ret_error);
+    if (!status && !(work->flops >= 0 && work->bytes >= 0 && isfinite(work->flops) && isfinite(work->bytes)))
+        status = kg_fail(ret_error, KG_EINVAL, "op %s: %g FLOPs and %g bytes of a problem", op->name, work->flops,
+                         work->bytes);
     if (!status)
-        *ret_work = answers.work;
+        *ret_work = *work;
     return status;
 }
 

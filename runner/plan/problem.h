@@ -9,7 +9,7 @@
 struct kg_work {
     double flops, bytes, queries;
     double peak_ratio; /* of the op: kg_op */
-    int tensors;       /* a digest of dtypes, units, roles and dimensions; 0: they cannot be described */
+    int tensors;       /* kg_tensors_digest; 0: they cannot be described */
     int given;     /* a digest of the inputs that it gives, by who has run it; 0: there are none, or it did not run */
     uint64_t seed; /* of its inputs, as `rms` */
     double rms;    /* of the reference's output, by who has run it; 0: it did not run */
@@ -41,6 +41,9 @@ void kg_op_server_add(struct kg_op_server *server);
 
 /* KG_EINVAL: a field out of its range, or what the op minds. */
 int kg_problem_check(const kg_op *op, const void *problem, kg_error *ret_error);
+
+/* Of dtypes, units, roles and dimensions; not 0. */
+int kg_tensors_digest(const kg_tensor *tensors, int count);
 
 int kg_problem_work(const kg_op *op, const void *problem, struct kg_work *ret_work, kg_error *ret_error);
 

@@ -1,6 +1,7 @@
 /* suite_check.c -- the rules that a suite's table must keep. A new member of kg_suite gets its rule here. */
 #include <ctype.h>
 #include <fnmatch.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,6 +90,8 @@ static int check_rows(const kg_suite *suite, kg_error *ret_error)
 
 static int check_backend(const kg_suite *suite, const kg_backend *backend, kg_error *ret_error)
 {
+    if (backend && kg_name_valid(backend->name) && strlen(backend->name) >= KG_NAME_SIZE)
+        return kg_fail(ret_error, KG_EINVAL, "suite %s, backend %.100s...: name too long", suite->name, backend->name);
     if (!backend || !kg_name_valid(backend->name))
         return kg_fail(ret_error, KG_EINVAL, "suite %s: a backend without a well-formed name", suite->name);
     if (backend->device != KG_CPU && backend->device != KG_CUDA)
@@ -237,8 +240,8 @@ static int check_gates(const kg_suite *suite, kg_error *ret_error)
         (time->l2 != KG_L2_WARM && time->l2 != KG_L2_COLD))
         return kg_fail(ret_error, KG_EINVAL, "suite %s: an unknown timer or L2 state in .time", suite->name);
     if (!(time->regress_pct >= 0 && time->cpu_regress_pct >= 0 && time->creep_pct >= 0 && time->warmup >= 0 &&
-          time->samples >= 0))
-        return kg_fail(ret_error, KG_EINVAL, "suite %s: a negative number in .time", suite->name);
+          time->samples >= 0 && isfinite(time->regress_pct + time->cpu_regress_pct + time->creep_pct)))
+        return kg_fail(ret_error, KG_EINVAL, "suite %s: a negative or infinite number in .time", suite->name);
     return KG_OK;
 }
 
@@ -287,6 +290,8 @@ int kg_suite_check(const kg_suite *suite, kg_error *ret_error)
 {
     if (!suite || !kg_name_valid(suite->name))
         return kg_fail(ret_error, KG_EINVAL, "a suite without a well-formed name");
+    if (strlen(suite->name) >= KG_NAME_SIZE)
+        return kg_fail(ret_error, KG_EINVAL, "suite %.100s...: name too long", suite->name);
     int status = check_op(suite, ret_error);
     if (!status)
         status = check_rows(suite, ret_error);

@@ -61,9 +61,12 @@ static int take_work(struct kg_session *s, size_t i, kg_error *ret_error)
     struct kg_result *r = &s->results[i];
     if (i > 0 && s->results[i - 1].of.problem == r->of.problem) {
         r->work = s->results[i - 1].work;
+        r->of.tensors = r->work.tensors;
         return KG_OK;
     }
-    return kg_problem_work(r->of.suite->op, r->of.problem, &r->work, ret_error);
+    int status = kg_problem_work(r->of.suite->op, r->of.problem, &r->work, ret_error);
+    r->of.tensors = r->work.tensors;
+    return status;
 }
 
 int kg_session_make_results(struct kg_session *s, kg_error *ret_error)

@@ -47,6 +47,7 @@ static cJSON *case_to_json(const struct kg_job_case *one)
     cJSON_AddStringToObject(o, "suite", one->of.suite->name);
     cJSON_AddStringToObject(o, "shape", one->of.shape);
     cJSON_AddStringToObject(o, "problem", problem);
+    cJSON_AddNumberToObject(o, "tensors", one->of.tensors);
     cJSON_AddStringToObject(o, "seed", seed);
     cJSON_AddStringToObject(o, "regime", one->of.regime ? one->of.regime->name : "");
     cJSON_AddStringToObject(o, "case_backend", one->of.backend->name);
@@ -257,6 +258,7 @@ static int resolve_in(const struct kg_module *module, const cJSON *o, const stru
                       struct kg_case *ret_case, kg_error *ret_error)
 {
     struct kg_case of = { .seed = strtoull(text_of(o, "seed"), NULL, 10),
+                          .tensors = (int)number_of(o, "tensors"),
                           .suite = kg_module_suite(module, text_of(o, "suite")) };
     of.backend = of.suite ? kg_suite_backend(of.suite, text_of(o, "case_backend")) : NULL;
     if (!of.backend)

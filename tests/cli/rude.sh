@@ -56,6 +56,7 @@ caught claim/deep/s0/good 'op claim: tensor y has no name, no role, or a rank th
 caught claim/nameless/s0/good 'op claim: tensor ? has no name'
 caught claim/no_output/s0/good 'op claim has no output'
 caught claim/no_tensor/s0/good 'op claim cannot describe its tensors'
+caught claim/smaller/s0/good 'op claim described other tensors when the case was planned'
 
 # ---- files without end ----
 

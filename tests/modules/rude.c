@@ -205,10 +205,11 @@ enum {
     RUDE_DEEP,
     RUDE_NAMELESS,
     RUDE_NO_OUTPUT,
-    RUDE_NO_TENSOR
+    RUDE_NO_TENSOR,
+    RUDE_SMALLER /* where it is computed than where it was planned */
 };
 static const char *const claims[] = { "",     "sound",    "zero",      "negative",  "overflows", "flat",
-                                      "deep", "nameless", "no_output", "no_tensor", NULL };
+                                      "deep", "nameless", "no_output", "no_tensor", "smaller",   NULL };
 
 struct claim {
     const char *name;
@@ -216,10 +217,21 @@ struct claim {
 };
 static const kg_field claim_fields[] = { { "what", offsetof(struct claim, what), KG_CHOICE, .choices = claims } };
 
+static bool was_planned_here(void)
+{
+    char command[4096] = "";
+    FILE *file = fopen("/proc/self/cmdline", "r");
+    const size_t length = file ? fread(command, 1, sizeof command - 1, file) : 0;
+    if (file)
+        fclose(file);
+    return memmem(command, length, "tables", sizeof "tables");
+}
+
 static int describe(const void *problem, kg_tensor ret_tensors[KG_MAX_TENSORS], int *ret_count)
 {
     const int what = ((const struct claim *)problem)->what;
-    kg_tensor x = { .name = "x", .dtype = KG_F32, .role = KG_INPUT, .rank = 2, .dims = { 64, 1 } }, y = x;
+    const int64_t rows = what == RUDE_SMALLER && !was_planned_here() ? 32 : 64;
+    kg_tensor x = { .name = "x", .dtype = KG_F32, .role = KG_INPUT, .rank = 2, .dims = { rows, 1 } }, y = x;
     y.name = what == RUDE_NAMELESS ? NULL : "y";
     y.role = what == RUDE_NO_OUTPUT ? KG_INPUT : KG_OUTPUT;
     y.rank = what == RUDE_FLAT ? -1 : what == RUDE_DEEP ? KG_MAX_RANK + 1 : 2;
@@ -264,11 +276,11 @@ static const kg_op claim_op = { .name = "claim",
 /* ---- suites ---- */
 
 static const struct series shapes[] = { { "plain", .n = 8192 } };
-static const struct claim claim_rows[] = { { "sound", RUDE_SOUND },        { "zero", RUDE_ZERO },
-                                           { "negative", RUDE_NEGATIVE },  { "overflows", RUDE_OVERFLOWS },
-                                           { "flat", RUDE_FLAT },          { "deep", RUDE_DEEP },
-                                           { "nameless", RUDE_NAMELESS },  { "no_output", RUDE_NO_OUTPUT },
-                                           { "no_tensor", RUDE_NO_TENSOR } };
+static const struct claim claim_rows[] = { { "sound", RUDE_SOUND },         { "zero", RUDE_ZERO },
+                                           { "negative", RUDE_NEGATIVE },   { "overflows", RUDE_OVERFLOWS },
+                                           { "flat", RUDE_FLAT },           { "deep", RUDE_DEEP },
+                                           { "nameless", RUDE_NAMELESS },   { "no_output", RUDE_NO_OUTPUT },
+                                           { "no_tensor", RUDE_NO_TENSOR }, { "smaller", RUDE_SMALLER } };
 static const uint64_t seeds[] = { 0 };
 static const kg_backend *const releases[] = { &good, &crashes, &exits, &hangs };
 static const kg_backend *const closes[] = { &good, &closed_crashes, &closed_exits, &closed_hangs };

@@ -10,6 +10,7 @@
 #include "cpu_context.h"
 #include "measure/guarded.h"
 #include "measure/inputs.h"
+#include "plan/problem.h"
 #include "plan/regime.h"
 
 enum { COUNT = 300 };
@@ -110,6 +111,24 @@ static void what_nothing_gives_is_refused(void **state)
     assert_int_equal(kg_fixture_new(context, &of_codes, &fixture, &error), KG_EINVAL);
 }
 
+/* What was planned is what is computed: an op may say otherwise in another process. */
+static void tensors_are_those_of_the_plan(void **state)
+{
+    struct kg_fixture fixture = { 0 };
+    struct kg_case planned = { .suite = &suite, .problem = &good, .shape = "good", .kind = KG_CPU };
+    kg_tensor described[KG_MAX_TENSORS];
+    kg_error error = { 0 };
+    int count = 0;
+    (void)state;
+    assert_int_equal(kg_problem_tensors(&op, &good, described, &count, &error), KG_OK);
+    planned.tensors = kg_tensors_digest(described, count);
+    assert_int_equal(kg_fixture_new(context, &planned, &fixture, &error), KG_OK);
+    kg_fixture_done(&fixture);
+    planned.tensors++;
+    assert_int_equal(kg_fixture_new(context, &planned, &fixture, &error), KG_EINVAL);
+    assert_string_equal(error.text, "op gather described other tensors when the case was planned");
+}
+
 /* ---- what lies past its end ---- */
 
 enum reading { WITHIN, PAST, BEFORE, EVERY_CALL_ANOTHER };
@@ -165,9 +184,8 @@ static void what_lies_past_given_inputs_shows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(given_inputs_are_the_ops),
-        cmocka_unit_test(indices_are_read_as_numbers),
-        cmocka_unit_test(what_nothing_gives_is_refused),
+        cmocka_unit_test(given_inputs_are_the_ops),          cmocka_unit_test(indices_are_read_as_numbers),
+        cmocka_unit_test(what_nothing_gives_is_refused),     cmocka_unit_test(tensors_are_those_of_the_plan),
         cmocka_unit_test(what_lies_past_given_inputs_shows),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);

@@ -144,6 +144,8 @@ static void right_tables(void **state)
     accepted();
 }
 
+static const char sixty_four[] = "abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwxyz12";
+
 static void the_suite_and_its_op(void **state)
 {
     static const char op_lacks[] = "suite copies: its op lacks a name, tensors, reference, flops or bytes";
@@ -155,6 +157,8 @@ static void the_suite_and_its_op(void **state)
     refused("a suite without a well-formed name");
     t.suite.name = NULL;
     refused("a suite without a well-formed name");
+    t.suite.name = sixty_four;
+    refused("suite abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwxyz12...: name too long");
     t.suite.op = NULL;
     refused(op_lacks);
     t.op.name = "";
@@ -211,6 +215,8 @@ static void backends(void **state)
     refused("suite copies has no backends");
     t.backends[1] = NULL;
     refused("suite copies: a backend without a well-formed name");
+    t.on_cpu.name = sixty_four;
+    refused("suite copies, backend abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwxyz12...: name too long");
     t.on_cpu.name = "on/cpu";
     refused("suite copies: a backend without a well-formed name");
     t.on_cpu.device = (enum kg_device_kind)0;
@@ -297,7 +303,7 @@ static void gates(void **state)
 
 static void time_and_seeds(void **state)
 {
-    static const char negative[] = "suite copies: a negative number in .time";
+    static const char negative[] = "suite copies: a negative or infinite number in .time";
     (void)state;
     t.suite.time.regress_pct = -1;
     refused(negative);
@@ -308,6 +314,8 @@ static void time_and_seeds(void **state)
     t.suite.time.creep_pct = -1;
     refused(negative);
     t.suite.time.creep_pct = NAN;
+    refused(negative);
+    t.suite.time.cpu_regress_pct = INFINITY;
     refused(negative);
     t.suite.time.warmup = -1;
     refused(negative);

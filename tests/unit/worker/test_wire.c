@@ -578,7 +578,8 @@ static struct kg_job_case case_of(size_t index, const char *shape, const kg_back
                                          .problem = strchr(shape, '@') ? &swept : row,
                                          .shape = shape,
                                          .seed = seed,
-                                         .kind = backend->device } };
+                                         .kind = backend->device,
+                                         .tensors = 1234567 } };
 }
 
 static void write_job(const struct kg_job *job)
@@ -605,6 +606,7 @@ static void same_case(const struct kg_job_case *one, const struct kg_job_case *w
     assert_true(one->digest == wanted->digest && one->of.seed == wanted->of.seed);
     assert_true(one->of.suite == &suite && one->of.backend == wanted->of.backend);
     assert_int_equal(one->of.kind, wanted->of.kind);
+    assert_int_equal(one->of.tensors, wanted->of.tensors);
     assert_string_equal(one->of.shape, wanted->of.shape);
     assert_string_equal(one->backend, wanted->backend);
     assert_string_equal(one->pin, wanted->pin);
