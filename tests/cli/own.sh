@@ -82,9 +82,25 @@ own "cd $PWD && sh build.sh" --against main
 expect 'this tree in the place of the other: status' "$status" 2
 expect_in 'this tree in the place of the other: why' "$scratch/err" 'makes mine.so of this tree'
 expect 'the module is there again' "$(echo mine.so*)" mine.so
+for bad in '--against' '--build' '--module'; do
+    status=0
+    "$ci/gate" "$bad" >"$scratch/out" 2>"$scratch/err" || status=$?
+    expect "$bad without a value: status" "$status" 2
+done
+status=0
+env -u HOME -u XDG_CACHE_HOME "$ci/gate" --module mine.so --build 'sh build.sh' --against main >"$scratch/out" 2>"$scratch/err" || status=$?
+expect 'no place for builds: status' "$status" 2
+expect_in 'no place for builds: why' "$scratch/err" 'neither is set'
+KGATE_SUMMARY=$scratch/nowhere/summary.md own 'sh build.sh'
+expect 'a summary that cannot be written: the verdict stands' "$status" 4
 own 'sh build.sh' --against main --duel
 expect 'by goldens and by a build: status' "$status" 2
+own 'sh build.sh' --against main # kept
 cd below
+echo 'cd .. && sh build.sh && mv mine.so below' >build.sh # which main has not
+own 'sh build.sh' --against main
+expect "in a folder of the repository: what is kept is another's" "$status" 2
+rm build.sh
 own 'cd .. && sh build.sh && mv mine.so below' --against main
 expect 'in a folder of the repository: a wrong kernel' "$status" 1
 cd ..
