@@ -377,6 +377,8 @@ const kg_suite flex_attention_static = {
         FLEX_ROW("blocks_66000", (), (SLIDING(1000), BLOCK(64)), .B = 16, .H = 64, .Hkv = 1, .S = 1, .Skv = 4160,      \
                  .D = d, .dtype = KG_F16),                                                                             \
         HEAD_GROUPS(GROUPED, d),                                                                                       \
+        FLEX_ROW("window_128_causal", (), (SLIDING(128), BLOCK(64)), ALONE, .S = 300, .D = d, .dtype = KG_F16,         \
+                 .causal = true),                                                                                      \
         FLEX_ROW("decode_4097", (), (CAP(50), BLOCK(64)), .B = 1, .H = 8, .Hkv = 2, .S = 9, .Skv = 4097, .D = wide,    \
                  .dtype = KG_BF16, .causal = true, .bottom_right = true)
 
@@ -496,6 +498,8 @@ static const kg_suite_regime length_regimes[] = {
     { "sink_far", "cap_50" },
     { "sink_mid", "*_bf16_d64_s300" },
     { "sink_mid", "*_bf16_d16_k300" },
+    { "sink_last", "*_bf16_d64_s300" },
+    { "climbing", "*_bf16_d64_s300" },
     { "end_v", "*_f16_d*_k77" },
     { "deepest", "*_bf16_d16_k300" }, /* of the CPU, as D 16 says */
     { "large_q", "full_f16_d16_*" },

@@ -42,6 +42,7 @@ static const struct sdpa shapes[] = {
         { "scale_queries", .B = 1, .H = 2, .S = 300, .D = 64, .dtype = KG_E4M3, .scale = 0.0004 },                     \
         { "many_heads", .B = 7, .H = 150, .S = 2, .Skv = 20, .D = 64, .dtype = KG_E4M3 }, /* past 10 bits */           \
         { "decode", .B = 2, .H = 2, .S = 1, .Skv = 1040, .D = 64, .dtype = KG_E4M3 },                                  \
+        { "decode_odd", .B = 2, .H = 2, .S = 1, .Skv = 201, .D = 64, .dtype = KG_E4M3 },                               \
         { "threads", .B = 1, .H = 1, .S = 513, .D = 64, .dtype = KG_E4M3 }, /* rows that two threads cannot share */   \
     {                                                                                                                  \
         "queries_1100", .B = 1, .H = 1, .S = 1100, .Skv = 40, .D = 64, .dtype = KG_E4M3                                \

@@ -237,6 +237,23 @@ enum { keys_mha = 4, keys_gqa = 2 };
     { "scales_1", .B = 1, .H = 2, .Hkv = 1, .S = 33, .D = d, .dtype = KG_BF16, .scale = 1 },                           \
     { "scales_2", .B = 1, .H = 2, .Hkv = 1, .S = 33, .D = d, .dtype = KG_BF16, .scale = 0.05 }
 
+/* Three things and more together, each of them plain: many heads or batches with long keys, queries and keys both long,
+ * square under bottom-right, odd dimensions under each mask, keys of one more than a power of two in the other dtype. */
+#define TOGETHER(n, b, h, keys, s, skv, d, type, mask)                                                                 \
+    { MEET_SIZES("together_" #n, b, h, keys, s, skv, d, mask, 0), .dtype = (enum kg_dtype)dtype_##type }
+#define ALL_TOGETHER(d0, d1)                                                                                           \
+    TOGETHER(1, 33, 80, 16, 2, 1101, d0, bf16, bottom), TOGETHER(2, 12, 80, 8, 1, 1101, d0, bf16, full),               \
+    TOGETHER(3, 1, 12, 2, 1, 1001, d0, bf16, full), TOGETHER(4, 1, 1, 1, 4200, 130, d0, f16, causal),                  \
+    TOGETHER(5, 1, 1, 1, 3000, 3000, d0, bf16, full), TOGETHER(6, 1, 1, 1, 4200, 1100, d0, f16, full),                 \
+    TOGETHER(7, 1, 1, 1, 40000, 9, d0, f16, bottom), TOGETHER(8, 2, 4, 2, 200, 200, d0, f16, bottom),                  \
+    TOGETHER(9, 3, 4, 2, 256, 256, d0, bf16, causal), TOGETHER(10, 1, 2, 1, 6, 1501, d1, f16, bottom),                 \
+    TOGETHER(11, 1, 16, 2, 70, 520, 256, f16, causal), TOGETHER(12, 1, 40, 8, 1, 101, d1, f16, full),                  \
+    TOGETHER(13, 20, 4, 2, 77, 77, 96, f16, causal), TOGETHER(14, 1, 2, 1, 1, 8192, d0, bf16, full),                   \
+    TOGETHER(15, 1, 2, 1, 1, 4097, d0, bf16, full), TOGETHER(16, 1, 4, 2, 20, 2305, d0, f16, bottom),                  \
+    TOGETHER(17, 1, 4, 2, 17, 17, 193, f16, full), TOGETHER(18, 1, 4, 2, 33, 33, 77, f16, full),                       \
+    TOGETHER(19, 1, 4, 2, 17, 40, 37, bf16, bottom), TOGETHER(20, 1, 2, 1, 1, 41, 33, bf16, full),                     \
+    TOGETHER(21, 2, 6, 1, 9, 300, d0, bf16, bottom), TOGETHER(22, 40, 2, 1, 50, 50, d0, f16, causal)
+
 /* Rows past 2^24, where a float no longer counts them; more tiles of a head, and more heads, than 12 and 20 bits hold;
  * groups by which no fixed-point number of 16 bits divides all heads; keys that no cache holds, of a number of heads
  * that nothing divides. */
@@ -335,6 +352,7 @@ static const struct sdpa shapes[] = {
     WIDE_AND_ALIKE(64),
     THREES(64, 80, 96, 128),
     LADDERS(64, 128),
+    ALL_TOGETHER(64, 128),
     MANY_HEADS(64, 17),
     LARGE_MODELS(64, 128),
     MANY_OF_ALL,
@@ -386,6 +404,7 @@ static const struct sdpa cpu_shapes[] = {
     { "heads_5", .B = 1, .H = 5, .S = 661, .D = 8, .dtype = KG_BF16 }, /* for two threads, not to be halved */
     THREES(64, 120, 128, 256),
     LADDERS(16, 64),
+    ALL_TOGETHER(8, 128),
     { "causal_3000", .B = 1, .H = 1, .S = 3000, .D = 8, .dtype = KG_F16, .causal = true },
     FEW_QUERIES(8),
     ODD_DIMENSIONS,
@@ -445,6 +464,11 @@ static const kg_suite_regime regimes[] = {
     { "coded", "decode_*" },
     { "sink_far", "decode_8*" },
     { "zero_tiles", "decode_9000" },
+    { "sink_last", "decode_8*" }, /* what the maximum so far is rescaled by, far down */
+    { "sink_last", "*_b3_full_gqa_s77" },
+    { "sink_last", "narrow_1030" },
+    { "climbing", "causal_3000" }, /* past 2^128 in all */
+    { "climbing", "*_b1_*_gqa_s640" },
     { "outlier_v", "*_d24_b2_*_k*" },
     { "zero_heads", "*_d24_b2_*_k*" },
     { "large", "scale_1*" }, /* not in FP16, where an exponent past 2^26 is off by more than a weight can be */

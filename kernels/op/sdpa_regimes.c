@@ -149,6 +149,13 @@ double sdpa_level_step_up(const struct sdpa *p, int64_t width, int64_t key)
     return first_steps(key / width) + (key < 1024 ? 0 : 20 * log(2) * (double)(key / 512 - 1));
 }
 
+/* Each step alone is less than a kernel minds that rescales past 2^8; two are more. */
+double sdpa_level_climb(const struct sdpa *p, int64_t width, int64_t key)
+{
+    (void)p;
+    return 7.25 * log(2) * (double)(key / width);
+}
+
 /* Four times as far, past 2^128: what an exponent of the wrong sign leaves is infinite. */
 double sdpa_level_step_down(const struct sdpa *p, int64_t width, int64_t key)
 {
@@ -162,6 +169,12 @@ double sdpa_level_first_key(const struct sdpa *p, int64_t width, int64_t key)
 {
     (void)p, (void)width;
     return key == 0;
+}
+
+double sdpa_level_last_key(const struct sdpa *p, int64_t width, int64_t key)
+{
+    (void)width;
+    return key == sdpa_kv_length(p) - 1;
 }
 
 double sdpa_level_half_first(const struct sdpa *p, int64_t width, int64_t key)
@@ -222,9 +235,10 @@ int sdpa_change_sink(const void *data, const void *problem, uint64_t seed, const
                      kg_error *ret_error)
 {
     const struct sdpa *p = problem;
+    const int64_t sink = level_of(data, p, 1, 0) != 0 ? 0 : sdpa_kv_length(p) - 1;
     for (int64_t n = 0; n < key_heads(p); n++)
         for (int64_t d = 0; d < p->D; d++)
-            key_row(p, &tensors[SDPA_V], n, 0)[d] = 0;
+            key_row(p, &tensors[SDPA_V], n, sink)[d] = 0;
     return sdpa_change_levels(data, problem, seed, tensors, ret_error);
 }
 

@@ -60,8 +60,8 @@ struct sdpa_hidden {
 
 /* ---- functions of regimes ---- */
 
-sdpa_level_fn sdpa_level_far_below, sdpa_level_step_up, sdpa_level_step_down, sdpa_level_first_key,
-    sdpa_level_half_first, sdpa_level_last_keys;
+sdpa_level_fn sdpa_level_far_below, sdpa_level_step_up, sdpa_level_climb, sdpa_level_step_down, sdpa_level_first_key,
+    sdpa_level_last_key, sdpa_level_half_first, sdpa_level_last_keys;
 sdpa_winner_fn sdpa_winner_edge, sdpa_winner_any;
 
 typedef int sdpa_regime_fn(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
@@ -92,11 +92,14 @@ sdpa_regime_fn sdpa_answer_winners, sdpa_answer_constant, sdpa_same_hidden;
       SDPA_LEVELS(-1e31, sdpa_level_half_first, 1) },                                                                 \
     { .name = "high", .help = "all logits near 120", SDPA_LEVELS(120, NULL, 1) },                                          \
     { .name = "rising", .help = "maxima of tiles of keys rise by 2^7 to 2^20", SDPA_LEVELS(1, sdpa_level_step_up, 0.5f) },           \
+    { .name = "climbing", .help = "maxima of tiles of keys rise by 2^7.25 each", SDPA_LEVELS(1, sdpa_level_climb, 0.5f) },            \
     { .name = "falling", .help = "maxima of tiles of keys fall, past 2^128 in all", SDPA_LEVELS(1, sdpa_level_step_down, 1) },       \
     { .name = "sink", .help = "the first key's logits are larger by 14, its values 0", SDPA_SINK(14) },            \
     { .name = "sink_near", .help = "the same by 10.5", SDPA_SINK(10.5) },                                                   \
     { .name = "sink_mid", .help = "the same by 40", SDPA_SINK(40) },                                                        \
     { .name = "sink_far", .help = "the same by 70", SDPA_SINK(70) },                                                        \
+    { .name = "sink_last", .help = "the last key's logits are larger by 55, its values 0",                                 \
+      SDPA_DATA(sdpa_levels, 55, sdpa_level_last_key, 1), .change = sdpa_change_sink },                                \
     { .name = "sink_small", .help = "the same by 130; in BF16 its values are 2^-20, others' 2^100 times normal",           \
       SDPA_DATA(sdpa_levels, 130, sdpa_level_first_key, 1), .change = sdpa_change_sink_small },                        \
     { .name = "winner", .help = "one key has all weight, in turn at each tile's edges",                                \

@@ -54,7 +54,7 @@ ROOTS = "", "include", "runner", "kernels", "suites"
 
 FUNCTION_LINES = measure.LONG_FUNCTION
 SHIPPED_LINES = 50250
-MARKDOWN_WORDS = 32000
+MARKDOWN_WORDS = 32050
 DESIGN = "docs/design.md"
 WALKS = 12, 13, 15  # the most files of the walks that DESIGN lists, in its order
 

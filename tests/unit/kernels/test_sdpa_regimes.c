@@ -316,15 +316,17 @@ static void maxima_rise_and_fall_by_tiles(void **state)
     static const double rises[] = { 7.25, 20, 15.5, 7.25 };
     for (uint64_t seed = 0; seed < 4; seed++) {
         struct sdpa p = { .B = 1, .H = 1, .S = 50, .Skv = 1000, .D = 64, .dtype = seed % 2 ? KG_BF16 : KG_F16 };
-        struct call up = made(p, "rising", seed), down = made(p, "falling", seed);
+        struct call up = made(p, "rising", seed), down = made(p, "falling", seed), climb = made(p, "climbing", seed);
         for (int64_t step = 0; step < 4; step++) {
             double rise = step_maximum(&up, widths[seed], step + 1) - step_maximum(&up, widths[seed], step);
             double fall = step_maximum(&down, widths[seed], step) - step_maximum(&down, widths[seed], step + 1);
             assert_true(fabs(rise - rises[step]) < 0.5);
             assert_true(fabs(fall - 4 * rises[step]) < 1.5);
+            rise = step_maximum(&climb, widths[seed], step + 1) - step_maximum(&climb, widths[seed], step);
+            assert_true(fabs(rise - 7.25) < 0.75);
         }
         assert_true(fabs(step_maximum(&up, widths[seed], 4) - step_maximum(&up, widths[seed], 5)) < 0.5);
-        done(&up), done(&down);
+        done(&up), done(&down), done(&climb);
         p.Skv = 128; /* short rows rise too */
         up = made(p, "rising", seed);
         assert_true(step_maximum(&up, 16, 7) - step_maximum(&up, 16, 0) > 41);
@@ -337,21 +339,26 @@ static void maxima_rise_and_fall_by_tiles(void **state)
     }
 }
 
-/* `least` to `most`: of the other keys' weights beside its own. */
-static void check_sink(const char *name, double least, double most)
+/* `least` to `most`: of the other keys' weights beside that of key `at`. */
+static void check_sink_at(int64_t at, const char *name, double least, double most)
 {
     struct sdpa p = { .B = 1, .H = 2, .S = 300, .D = 64, .dtype = KG_F16 };
     struct call c = made(p, name, 3), normal = made(p, NULL, 3);
     for (int64_t row = 0; row < rows_of(&p); row++) {
-        double rest = 0, sink = logit(&c, row, 0);
-        for (int64_t j = 1; j < p.S; j++)
-            rest += exp(logit(&c, row, j) - sink);
+        double rest = 0, sink = logit(&c, row, at);
+        for (int64_t j = 0; j < p.S; j++)
+            rest += j == at ? 0 : exp(logit(&c, row, j) - sink);
         assert_true(rest > least && rest < most);
     }
-    for (int64_t d = 0; d < p.D; d++)
-        assert_true(((float *)c.floats[SDPA_V].data)[d] == 0);
-    assert_true(((float *)c.floats[SDPA_V].data)[p.D] == ((float *)normal.floats[SDPA_V].data)[p.D]);
+    const float *v = c.floats[SDPA_V].data, *was = normal.floats[SDPA_V].data;
+    for (int64_t i = 0; i < p.S * p.D; i++)
+        assert_true(v[i] == (i / p.D == at ? 0 : was[i]));
     done(&c), done(&normal);
+}
+
+static void check_sink(const char *name, double least, double most)
+{
+    check_sink_at(0, name, least, most);
 }
 
 static void the_sink_has_most_weight_and_no_value(void **state)
@@ -361,6 +368,7 @@ static void the_sink_has_most_weight_and_no_value(void **state)
     check_sink("sink_near", 3e-4, 0.3);
     check_sink("sink_mid", 5e-17, 5e-14);
     check_sink("sink_far", 5e-30, 5e-27);
+    check_sink_at(299, "sink_last", 1e-23, 1e-20);
 }
 
 /* Weights below FP32's least number, and values that a weight at the least one would be seen by. */
