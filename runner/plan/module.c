@@ -174,11 +174,16 @@ out:
     return KG_OK;
 }
 
+bool kg_module_ships(const char *name)
+{
+    const char *suffix = strrchr(name, '.');
+    return !strchr(name, '/') && (!suffix || strcmp(suffix, ".so") != 0);
+}
+
 int kg_module_find(const char *name, char ret_path[KG_PATH_SIZE], kg_error *ret_error)
 {
     char path[PATH_MAX];
-    const char *suffix = strrchr(name, '.');
-    if (!strchr(name, '/') && (!suffix || strcmp(suffix, ".so"))) {
+    if (kg_module_ships(name)) {
         int status = find_shipped(name, path, ret_error);
         if (status)
             return status;

@@ -15,6 +15,9 @@ struct kg_loaded {
     char stamps[KG_STAMPS_SIZE]; /* of the file that the tables came from and of links: "STAMP PATH", a line each */
 };
 
+/* Is it the name of a module that ships, and no path? */
+bool kg_module_ships(const char *name);
+
 /* `name` is a path (it contains '/'), or the name of a module that ships: looked for beside the executable, where meson
  * installs it from there, in ../lib/kgate/ and in examples/. KG_EINVAL: no file that could be loaded. */
 int kg_module_find(const char *name, char ret_path[KG_PATH_SIZE], kg_error *ret_error);

@@ -142,6 +142,17 @@ static bool read_last_line(int from, pid_t pid, const struct kg_stop *stop, char
     return false;
 }
 
+/* It may have closed the pipe long before. false: the run is to stop. */
+static bool await_end(pid_t pid, const struct kg_stop *stop)
+{
+    while (!has_ended(pid)) {
+        if (is_over(stop))
+            return false;
+        usleep(10000);
+    }
+    return true;
+}
+
 /* What it says of its work goes to stderr. In a process group of its own, so that what it started ends with it. */
 static pid_t start(const char *program, const char *sha, int out)
 {
@@ -169,7 +180,7 @@ static bool ask_program(const char *program, const struct kg_stop *stop, const c
         return false;
     const pid_t pid = start(program, sha, ends[1]);
     close(ends[1]);
-    const bool heard = pid > 0 && read_last_line(ends[0], pid, stop, ret_path);
+    const bool heard = pid > 0 && read_last_line(ends[0], pid, stop, ret_path) && await_end(pid, stop);
     if (pid > 0 && !heard)
         kill(-pid, SIGKILL);
     close(ends[0]);

@@ -19,7 +19,7 @@ void kg_session_find_expectations(const struct kg_options *options, char ret_fol
 {
     char exe[KG_PATH_SIZE];
     snprintf(ret_folder, KG_PATH_SIZE, "%s", options->expectations ? options->expectations : "expectations");
-    if (options->expectations || kg_folder_exists(ret_folder))
+    if (options->expectations || kg_folder_exists(ret_folder) || !kg_module_ships(options->module))
         return;
     ssize_t length = readlink("/proc/self/exe", exe, sizeof exe - 64);
     if (length <= 0)

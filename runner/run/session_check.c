@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "plan/field.h"
 #include "run/session.h"
 
@@ -42,7 +43,7 @@ static int check_knobs(const struct kg_session *s, kg_error *ret_error)
             }
         }
         if (!known)
-            return kg_fail(ret_error, KG_EINVAL, "--knob %.*s: no selected backend has it (kgate list --format json)",
+            return kg_fail(ret_error, KG_EINVAL, "--knob %.*s: no selected backend has it (kgate list --verbose)",
                            (int)strcspn(knob, "="), knob);
     }
     return KG_OK;
@@ -68,8 +69,23 @@ static int check_threshold(const struct kg_session *s, kg_error *ret_error)
     return KG_OK;
 }
 
+/* A library that is looked for nowhere would be the default one, beside itself under --against. */
+static int check_folders(const char *option, const char *const *paths, size_t count, kg_error *ret_error)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!kg_folder_exists(paths[i]))
+            return kg_fail(ret_error, KG_EINVAL, "%s %.400s: there is no such folder", option, paths[i]);
+    return KG_OK;
+}
+
 int kg_session_check(const struct kg_session *s, kg_error *ret_error)
 {
-    int status = check_knobs(s, ret_error);
+    const struct kg_options *o = s->options;
+    int status = check_folders("--library-path", o->library_paths, o->n_library_paths, ret_error);
+    if (!status)
+        status =
+            check_folders("--baseline-library-path", o->baseline_library_paths, o->n_baseline_library_paths, ret_error);
+    if (!status)
+        status = check_knobs(s, ret_error);
     return status ? status : check_threshold(s, ret_error);
 }

@@ -7,6 +7,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "plan/module_image.h"
 #include "run/process.h"
 #include "worker/tables.h"
@@ -16,8 +17,9 @@ struct server {
     struct kg_op_server of; /* first */
     struct kg_process process;
     char *name;
-    double timeout_s;
-    uint32_t turn; /* from anywhere: what the module writes beside is told from an answer */
+    double timeout_s;  /* of an answer */
+    double deadline_s; /* of all while the run is planned; 0: none */
+    uint32_t turn;     /* from anywhere: what the module writes beside is told from an answer */
     bool dead;
     bool opening; /* rows were checked where they come from */
     struct server *next;
@@ -41,16 +43,18 @@ static int end(struct server *s, enum kg_read got, const char *during, kg_error 
     char how[128];
     s->dead = true;
     kg_process_finish(&s->process, how, sizeof how);
+    if (got == KG_READ_STOPPED)
+        return kg_fail(ret_error, KG_EINVAL, "module %.200s is slow: the run's time is over while %s", s->name, during);
     if (got == KG_READ_TIMEOUT)
         return kg_fail(ret_error, KG_EINVAL, "module %.200s hangs while %s: no answer in %g s", s->name, during,
                        s->timeout_s);
     return kg_fail(ret_error, KG_EINVAL, "module %.200s: its process died while %s: %s", s->name, during, how);
 }
 
-static int read_line(struct server *s, const char *during, const char **ret_line, size_t *ret_length,
+static int read_line(struct server *s, const char *during, double deadline_s, const char **ret_line, size_t *ret_length,
                      kg_error *ret_error)
 {
-    const struct kg_patience patience = { .timeout_s = s->timeout_s };
+    const struct kg_patience patience = { .timeout_s = s->timeout_s, .deadline_s = deadline_s };
     const enum kg_read got = kg_process_read_line(&s->process, &patience, ret_line, ret_length);
     return got == KG_READ_LINE ? KG_OK : end(s, got, during, ret_error);
 }
@@ -90,7 +94,9 @@ static int ask(struct kg_op_server *of, const kg_op *op, enum kg_question questi
         return kg_fail(ret_error, KG_ENOMEM, "out of memory for a question");
     (void)write_all(s->process.job, text, (size_t)size); /* a process that is gone shows below */
     free(text);
-    int status = read_line(s, during[question], &line, &length, ret_error);
+    /* Reports ask for tensors when the time is over. */
+    const double deadline_s = question == KG_ASK_TENSORS ? 0 : s->deadline_s;
+    int status = read_line(s, during[question], deadline_s, &line, &length, ret_error);
     if (status)
         return status;
     char *rest = NULL;
@@ -132,11 +138,9 @@ static int take(struct server *s, const char *line, size_t length, struct kg_loa
     return KG_OK;
 }
 
-/* The shorter of the two limits; none is 0. */
-static double patience_s(const struct kg_options *options)
+static double deadline_of(const struct kg_options *options)
 {
-    const double whole_s = options->timeout_s, case_s = options->case_timeout_s;
-    return whole_s > 0 && whole_s < case_s ? whole_s : case_s;
+    return options->timeout_s > 0 ? kg_now_s() + options->timeout_s : 0;
 }
 
 int kg_tables_open(const char *name, const struct kg_options *options, struct kg_loaded *ret_loaded,
@@ -153,8 +157,8 @@ int kg_tables_open(const char *name, const struct kg_options *options, struct kg
     if (!s)
         return kg_fail(ret_error, KG_ENOMEM, "out of memory for a module's tables");
     kg_module_stamp(&loaded, loaded.path);
+    *s = (struct server){ .timeout_s = options->case_timeout_s, .deadline_s = deadline_of(options) };
     s->name = strdup(name);
-    s->timeout_s = patience_s(options);
     (void)!getrandom(&s->turn, sizeof s->turn / 2, 0);
     const char *const arguments[] = { "tables", loaded.path, name, NULL };
     status = s->name ? kg_process_start(arguments, settings, NULL, &s->process, ret_error)
@@ -169,7 +173,7 @@ int kg_tables_open(const char *name, const struct kg_options *options, struct kg
     s->next = servers;
     servers = s;
     (void)signal(SIGPIPE, SIG_IGN);
-    status = read_line(s, "its tables are read", &line, &length, ret_error);
+    status = read_line(s, "its tables are read", s->deadline_s, &line, &length, ret_error);
     if (!status)
         status = take(s, line, length, &loaded, ret_error);
     if (status)

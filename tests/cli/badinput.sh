@@ -38,6 +38,8 @@ done
 refused '--shuffle=x' run "${on[@]}" $one --shuffle=x
 refused '--knob n: NAME=VALUE' run "${on[@]}" $one --knob n
 refused '--knob n: no selected backend has it' run "${on[@]}" $one --knob n=1
+refused '--library-path nowhere: there is no such folder' run "${on[@]}" $one --library-path nowhere
+refused '--baseline-library-path nowhere: there is no such folder' run "${on[@]}" $one --against "$broken" --baseline-library-path nowhere
 refused '--knob extra_pct=2000 is outside 0 to 1000' run "${on[@]}" 'speed/*' --knob extra_pct=2000
 refused '--knob extra_pct=fast' run "${on[@]}" 'speed/*' --knob extra_pct=fast
 refused '--git-sha 12' run "${on[@]}" $one --git-sha 12

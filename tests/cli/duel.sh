@@ -61,6 +61,14 @@ gate run --format json --module ./pull.so --expectations goldens pull/plain --du
 expect 'a program that hangs: the run ends in time' "$status $((SECONDS < 60))" '4 1'
 cat >find.sh <<'EOF'
 #!/bin/sh
+exec >&-
+sleep 300
+EOF
+SECONDS=0
+gate run --format json --module ./pull.so --expectations goldens pull/plain --duel ./find.sh --timeout 5
+expect 'a program that says nothing more and hangs: the run ends in time' "$status $((SECONDS < 60))" '4 1'
+cat >find.sh <<'EOF'
+#!/bin/sh
 sleep 300 &
 echo $! >left
 setsid sh -c 'echo $$ >served; exec sleep 300' &

@@ -93,7 +93,7 @@ expect 'it says who, where and how' "$(cat err)" \
     "kgate: module $modules/rude.so: its process died while its op counts the work of a problem: exited with status 0"
 RUDE='constructor hangs' gate run --module "$modules/rude.so" claim/sound --timeout 1
 expect 'no longer than --timeout: status' "$status" 2
-expect_in 'no longer than --timeout' err 'no answer in 1 s'
+expect_in 'no longer than --timeout' err "the run's time is over while its tables are read"
 for deed in crashes exits hangs; do # a worker's, which has said all by then
     RUDE="destructor $deed" rude claim/sound
     wanted='1 ERROR'
@@ -111,6 +111,10 @@ kill -KILL "$run"
 { wait "$run" || true; } 2>/dev/null
 for ((i = 0; i < 100 && $(workers | wc -l) > 0; i++)); do sleep 0.1; done
 expect 'maps: nothing is left of a parent that was killed' "$(workers)" ''
+start=$SECONDS
+RUDE='work crawls' rude claim --no-time --timeout 5
+expect 'an op that crawls: within --timeout' "$status $((SECONDS - start < 15))" '2 1'
+expect_in 'an op that crawls: why' "$scratch/err" "the run's time is over while its op counts the work of a problem"
 for command in list leaderboard resources; do
     RUDE='constructor exits' gate "$command" --module "$modules/rude.so"
     expect "$command: status" "$status" 2

@@ -13,7 +13,7 @@
 
 #define WIRE 4 /* what workers write messages to */
 
-enum deed { RUDE_CRASHES, RUDE_EXITS, RUDE_HANGS, RUDE_DEEDS };
+enum deed { RUDE_CRASHES, RUDE_EXITS, RUDE_HANGS, RUDE_CRAWLS, RUDE_DEEDS };
 enum manner { RUDE_LEAVES_A_CHILD, RUDE_LEAVES_A_SESSION, RUDE_FORGES, RUDE_SCRIBBLES, RUDE_PRINTS };
 
 static void do_it(enum deed deed)
@@ -24,13 +24,15 @@ static void do_it(enum deed deed)
         exit(0);
     while (deed == RUDE_HANGS)
         pause();
+    if (deed == RUDE_CRAWLS)
+        usleep(900000);
 }
 
 /* ---- wherever a process has the module ---- */
 
 static void at(const char *place)
 {
-    static const char *const deeds[RUDE_DEEDS] = { "crashes", "exits", "hangs" };
+    static const char *const deeds[RUDE_DEEDS] = { "crashes", "exits", "hangs", "crawls" };
     const char *said = getenv("RUDE");
     char wanted[64];
     for (int deed = 0; said && deed < RUDE_DEEDS; deed++) {
