@@ -470,5 +470,6 @@ int kg_plan_anchor(const struct kg_module *module, const struct kg_case *of, con
     int status = kg_plan_problem(ret_anchor->suite, of->kind, shape, ret_problem, ret_error);
     ret_anchor->problem = *ret_problem;
     ret_anchor->shape = NULL;
+    ret_anchor->tensors = 0;
     return status;
 }
