@@ -5,7 +5,7 @@
 #include "kgate.h"
 #include "plan/policy.h"
 
-#define KG_NAME_SIZE 64 /* of suites, backends and regimes */
+#define KG_NAME_SIZE 64 /* of suites and backends */
 #define KG_ID_SIZE 320
 #define KG_ANCHOR_SIZE 196 /* of kg_case_anchor */
 

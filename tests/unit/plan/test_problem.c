@@ -1,4 +1,5 @@
 /* test_problem.c -- a problem as text, and what of it differs from an earlier text. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,11 +66,51 @@ static void what_differs(void **state)
     }
 }
 
+static double flops_of_call, bytes_of_call;
+
+static double count_flops(const void *problem)
+{
+    (void)problem;
+    return flops_of_call;
+}
+
+static double count_bytes(const void *problem)
+{
+    (void)problem;
+    return bytes_of_call;
+}
+
+static int describe_none(const void *problem, kg_tensor *ret_tensors, int *ret_count)
+{
+    (void)problem, (void)ret_tensors;
+    *ret_count = 0;
+    return KG_OK;
+}
+
+/* A golden of other numbers could not be read. */
+static void work_is_finite(void **state)
+{
+    static const double bad[] = { NAN, INFINITY, -5 };
+    const kg_op working = { .name = "op", .flops = count_flops, .bytes = count_bytes, .tensors = describe_none };
+    struct kg_work work = { 0 };
+    kg_error error = { 0 };
+    (void)state;
+    flops_of_call = bytes_of_call = 0;
+    assert_int_equal(kg_problem_work(&working, NULL, &work, &error), KG_OK);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        flops_of_call = bad[i], bytes_of_call = 8;
+        assert_int_equal(kg_problem_work(&working, NULL, &work, &error), KG_EINVAL);
+        flops_of_call = 8, bytes_of_call = bad[i];
+        assert_int_equal(kg_problem_work(&working, NULL, &work, &error), KG_EINVAL);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_text),
         cmocka_unit_test(what_differs),
+        cmocka_unit_test(work_is_finite),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
