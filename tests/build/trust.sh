@@ -56,12 +56,16 @@ tests_of() { # tests_of PATCH -- that are to fail with it
     sed -n '/^---/q; s/^Tests: //p' "tests/defects/$1.patch"
 }
 
-# Patches: each is in a table, and what the tables name is there.
+# Every patch of the tests applies, those for a GPU too.
+for patch in tests/*/*.patch; do
+    git apply --check -C1 "$patch" 2>"$scratch/error" || fail "$patch does not apply: $(head -n 1 "$scratch/error")"
+done
+
+# Defects: each is in a table, and what the tables name is there.
 quoted 5 '[a-z0-9_]*' <"$scratch/rows" | sort -u >"$scratch/put_in"
 for patch in tests/defects/*.patch; do
     name=$(basename "$patch" .patch)
     grep -q -x "$name" "$scratch/put_in" || fail "$patch: docs/trust.md does not name it"
-    git apply --check -C1 "$patch" 2>"$scratch/error" || fail "$patch does not apply: $(head -n 1 "$scratch/error")"
     tests=$(tests_of "$name")
     [ -n "$tests" ] || fail "$patch names no tests"
     for test in $tests; do
@@ -88,14 +92,13 @@ while IFS= read -r row; do
     done
 done <"$scratch/rows"
 
-# The museum: a patch applies, its head says what it is, and the table has it and its bugs.
+# The museum: a patch's head says what it is, and the table has it and its bugs.
 sed -n '/^## Published bugs/,/^## One of your own/p' docs/regimes.md >"$scratch/museum"
 rooms=0
 for patch in tests/museum/*.patch; do
     name=$(basename "$patch" .patch) rooms=$((rooms + 1))
     head=$(sed '/^---/,$d' "$patch")
     grep -q -F -e "\`$name\`" "$scratch/museum" || grep -q -F -e "\`${name%_*}\`\\*" "$scratch/museum" || fail "$patch: docs/regimes.md does not name it"
-    git apply --check -C1 "$patch" 2>"$scratch/error" || fail "$patch does not apply: $(head -n 1 "$scratch/error")"
     for field in 'Bug: .' 'Shows: cpu$' 'Backend: .'; do
         echo "$head" | sed 's/^Shows: cuda$/Shows: cpu/' | grep -q -e "^$field" || fail "$patch says no ${field%: *}"
     done
