@@ -193,8 +193,8 @@ bool kg_fleet_takes(const struct kg_golden *old, const struct kg_golden *golden)
     return strcmp(old->provenance.uuid, golden->provenance.uuid) != 0 && *golden->identity &&
            !strcmp(old->identity, golden->identity) && !strcmp(old->anchor, golden->anchor) &&
            !strcmp(old->anchor_identity, golden->anchor_identity) && !strcmp(was, is) &&
-           !strcmp(old->xfails, golden->xfails) && !strcmp(old->creep, golden->creep) &&
-           old->threshold.pct == golden->threshold.pct;
+           !kg_golden_is_other_work(old, golden) && !strcmp(old->xfails, golden->xfails) &&
+           !strcmp(old->creep, golden->creep) && old->threshold.pct == golden->threshold.pct;
 }
 
 static struct kg_card_blocks blocks_of(const struct kg_golden *golden)

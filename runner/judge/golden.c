@@ -91,6 +91,7 @@ static void take_blocks(const struct kg_result *result, struct kg_golden *golden
 }
 
 #define ANSWER "seed %" PRIu64 " rms %.6g"
+#define ANSWER_READ "seed %" SCNu64 " rms %lg"
 
 /* What was timed: the problem, its work, and what was launched for it. */
 static void take_work(const struct kg_result *result, struct kg_golden *golden)
@@ -166,8 +167,7 @@ static void add_changed_answer(const char *was, uint64_t seed, double rms, char 
 {
     uint64_t of = 0;
     double had = 0;
-    if (rms > 0 && sscanf(was, "seed %" SCNu64 " rms %lg", &of, &had) == 2 && of == seed &&
-        !(fabs(rms - had) <= 1e-3 * had))
+    if (rms > 0 && sscanf(was, ANSWER_READ, &of, &had) == 2 && of == seed && !(fabs(rms - had) <= 1e-3 * had))
         kg_text_join(what, size, "; ", "the reference's output: rms %.6g -> %.6g", had, rms);
 }
 
@@ -188,12 +188,30 @@ bool kg_golden_is_of(const struct kg_golden *golden, const kg_op *op, const void
     return !ret_what[0];
 }
 
-/* Whether both know their work, and it is not the same. */
-static bool is_other_work(const struct kg_golden *a, const struct kg_golden *b)
+bool kg_golden_is_other_work(const struct kg_golden *a, const struct kg_golden *b)
 {
+    char change[100] = "";
+    uint64_t seed = 0;
+    double rms = 0;
+    if (sscanf(b->answer, ANSWER_READ, &seed, &rms) == 2)
+        add_changed_answer(a->answer, seed, rms, change, sizeof change);
     return a->problem[0] && b->problem[0] &&
            (strcmp(a->problem, b->problem) != 0 || a->flops != b->flops || a->bytes != b->bytes ||
-            (a->tensors && b->tensors && a->tensors != b->tensors) || (a->given && b->given && a->given != b->given));
+            (a->tensors && b->tensors && a->tensors != b->tensors) || (a->given && b->given && a->given != b->given) ||
+            change[0]);
+}
+
+bool kg_golden_learn(struct kg_golden *golden, const struct kg_golden *of)
+{
+    const bool news =
+        (!golden->tensors && of->tensors) || (!golden->given && of->given) || (!golden->answer[0] && of->answer[0]);
+    if (!golden->tensors)
+        golden->tensors = of->tensors;
+    if (!golden->given)
+        golden->given = of->given;
+    if (!golden->answer[0])
+        memcpy(golden->answer, of->answer, sizeof golden->answer);
+    return news;
 }
 
 /* ---- the best -------------------------------------------------------------------------------------------------- */
@@ -226,7 +244,7 @@ enum kg_best_fate kg_golden_best_fate(const struct kg_golden *old, const struct 
     bool faster = same_card ? was->p50_us < is->p50_us : was->ratio < is->ratio;
     if (!kg_contract_same(&old->contract, &golden->contract))
         return KG_BEST_STALE;
-    if (is_other_work(old, golden))
+    if (kg_golden_is_other_work(old, golden))
         return KG_BEST_OTHER;
     if (comparable && !faster)
         return KG_BEST_BEATEN;

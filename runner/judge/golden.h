@@ -125,6 +125,12 @@ enum kg_best_fate {
 };
 enum kg_best_fate kg_golden_best_fate(const struct kg_golden *old, const struct kg_golden *golden, bool reset_best);
 
+/* Whether both know their work, and it is not the same. */
+bool kg_golden_is_other_work(const struct kg_golden *a, const struct kg_golden *b);
+
+/* Takes what a golden of an older kgate does not know of its work from another of the same; false: it knew all. */
+bool kg_golden_learn(struct kg_golden *golden, const struct kg_golden *of);
+
 /* Replaces or inserts, with the best that kg_golden_best_fate says. */
 int kg_goldens_put(struct kg_goldens *goldens, const struct kg_golden *golden, bool reset_best, kg_error *ret_error);
 int kg_goldens_remove(struct kg_goldens *goldens, const char *key); /* KG_ENOTFOUND */

@@ -192,8 +192,12 @@ static int bless_one(struct kg_session *s, struct kg_goldens *goldens, struct kg
     r->bless = KG_BLESSED;
     if (old && r->of.kind == KG_CUDA && s->options->timing.threshold_pct < 0 && !s->options->reset_best &&
         kg_fleet_takes(old, &golden)) {
+        struct kg_golden known = *old;
+        int status = KG_OK;
+        if (kg_golden_learn(&known, &golden))
+            status = kg_goldens_put(goldens, &known, false, ret_error);
         fprintf(out, "blessed %s: %.6g us on this card\n", key, golden.p50_us);
-        return kg_fleet_put(fleet, &golden, ret_error);
+        return status ? status : kg_fleet_put(fleet, &golden, ret_error);
     }
     say_blessed(old, &golden, s->options->reset_best, out);
     return kg_goldens_put(goldens, &golden, s->options->reset_best, ret_error);

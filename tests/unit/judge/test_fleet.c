@@ -201,6 +201,31 @@ static void only_the_same_work_is_of_one_golden(void **state)
     assert_false(kg_fleet_takes(&old, &golden));
 }
 
+/* One of before kgate kept digests and answers learns them of another card's; then it is held to them. */
+static void a_golden_learns_its_work(void **state)
+{
+    (void)state;
+    struct kg_golden old = golden_of("suite/a/fast", "GPU-1", "k:1", 25, "math");
+    struct kg_golden golden = golden_of("suite/a/fast", "GPU-2", "k:1", 27, "math");
+    (void)strcpy(old.problem, "n=1"), (void)strcpy(golden.problem, "n=1");
+    assert_false(kg_golden_learn(&old, &golden));
+    golden.tensors = 7, golden.given = 8;
+    (void)strcpy(golden.answer, "seed 42 rms 0.5");
+    assert_true(kg_fleet_takes(&old, &golden));
+    assert_true(kg_golden_learn(&old, &golden));
+    assert_int_equal(old.tensors, 7);
+    assert_int_equal(old.given, 8);
+    assert_string_equal(old.answer, "seed 42 rms 0.5");
+    assert_near(old.p50_us, 25);
+    assert_false(kg_golden_learn(&old, &golden));
+    golden.tensors = 9;
+    assert_false(kg_fleet_takes(&old, &golden));
+    golden.tensors = 7, (void)strcpy(golden.answer, "seed 42 rms 0.4");
+    assert_false(kg_fleet_takes(&old, &golden));
+    (void)strcpy(golden.answer, "seed 41 rms 0.4"); /* other inputs */
+    assert_true(kg_fleet_takes(&old, &golden));
+}
+
 /* ---- what a run says by them ---- */
 
 static const kg_backend math = { .name = "math", .device = KG_CUDA };
@@ -279,6 +304,7 @@ int main(void)
         cmocka_unit_test(a_card_is_judged_by_its_own_blocks),
         cmocka_unit_test(cards_are_pooled),
         cmocka_unit_test(only_the_same_work_is_of_one_golden),
+        cmocka_unit_test(a_golden_learns_its_work),
         cmocka_unit_test(what_cards_differ_by_is_measured),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
