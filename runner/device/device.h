@@ -177,6 +177,9 @@ struct kg_context {
     /* Set right after opening where memory is to be shared; hears of it before it goes. NULL: it is not. */
     void (*released)(void *argument, const void *data);
     void *released_argument;
+    /* Set right after opening a CPU: kgate writes to what is allocated by addresses of its own, which nobody else has.
+     */
+    bool unseen_writes;
 };
 
 /* The key of goldens from a product name: without its vendor, lower case, other characters as '_'. A MIG profile is
@@ -190,6 +193,9 @@ int kg_device_probe(enum kg_device_kind kind, kg_device *ret_devices, int max, i
  * fails. */
 void kg_device_health(enum kg_device_kind kind, int index, bool work, struct kg_device_health *ret_health);
 int kg_device_open(enum kg_device_kind kind, int index, kg_context **ret_context, kg_error *ret_error);
+
+/* Whether RLIMIT_FSIZE leaves no room for such writes: a file in memory is a file to it. */
+bool kg_shared_memory_is_limited(void);
 
 /* What ops->fill puts into a tensor, in host memory. */
 void kg_cpu_fill(const kg_tensor *tensor, uint64_t seed, uint32_t ordinal);

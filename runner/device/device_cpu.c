@@ -67,7 +67,7 @@ static int cpu_allocate(kg_context *context, size_t bytes, void **ret_data, kg_e
     int rc = kg_allocations_reserve(&cpu(context)->allocations, ret_error);
     if (rc < 0)
         return rc;
-    if (context->released)
+    if (context->released || context->unseen_writes)
         rc = kg_shared_memory_take(&cpu(context)->shared, bytes, &data, ret_error);
     else if (posix_memalign(&data, kg_cpu_whole_pages(1), kg_cpu_whole_pages(bytes ? bytes : 1)) != 0)
         rc = kg_fail(ret_error, KG_ENOMEM, "no host memory for a buffer of %zu bytes", bytes);
@@ -94,7 +94,8 @@ static void cpu_release(kg_context *context, void *data)
         free(data);
         return;
     }
-    context->released(context->released_argument, data);
+    if (context->released)
+        context->released(context->released_argument, data);
     kg_shared_memory_give(cpu(context)->shared, data);
 }
 
@@ -116,11 +117,28 @@ static void cpu_unmap(kg_context *context, void *data, size_t bytes)
     kg_shared_memory_unmap(data, bytes);
 }
 
+/* Where to write what is to lie at `data`; close_write follows. */
+static int open_write(kg_context *context, void *data, size_t bytes, void **ret_data, kg_error *ret_error)
+{
+    const bool unseen = context->unseen_writes && bytes > 0 && kg_shared_memory_has(cpu(context)->shared, data);
+    *ret_data = unseen ? kg_shared_memory_alias(cpu(context)->shared, data, bytes) : data;
+    return *ret_data ? KG_OK : kg_fail(ret_error, KG_ENOMEM, "no addresses to write a buffer of %zu bytes", bytes);
+}
+
+static void close_write(const void *data, void *written, size_t bytes)
+{
+    if (written != data)
+        kg_shared_memory_unalias(written, bytes);
+}
+
 static int cpu_copy(kg_context *context, void *to, const void *from, size_t bytes, kg_error *ret_error)
 {
-    (void)context;
-    (void)ret_error;
-    memcpy(to, from, bytes);
+    void *at;
+    int status = open_write(context, to, bytes, &at, ret_error);
+    if (status)
+        return status;
+    memcpy(at, from, bytes);
+    close_write(to, at, bytes);
     return KG_OK;
 }
 
@@ -178,17 +196,23 @@ static bool cpu_unseal(kg_context *context)
 
 static int cpu_fill(kg_context *context, const kg_tensor *tensor, uint64_t seed, uint32_t ordinal, kg_error *ret_error)
 {
-    (void)context;
-    (void)ret_error;
-    kg_cpu_fill(tensor, seed, ordinal);
+    kg_tensor at = *tensor;
+    int status = open_write(context, tensor->data, kg_tensor_bytes(tensor), &at.data, ret_error);
+    if (status)
+        return status;
+    kg_cpu_fill(&at, seed, ordinal);
+    close_write(tensor->data, at.data, kg_tensor_bytes(tensor));
     return KG_OK;
 }
 
 static int cpu_paint(kg_context *context, void *data, size_t bytes, uint32_t pattern, kg_error *ret_error)
 {
-    (void)context;
-    (void)ret_error;
-    kg_cpu_paint(data, bytes, pattern);
+    void *at;
+    int status = open_write(context, data, bytes, &at, ret_error);
+    if (status)
+        return status;
+    kg_cpu_paint(at, bytes, pattern);
+    close_write(data, at, bytes);
     return KG_OK;
 }
 

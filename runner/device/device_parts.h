@@ -49,6 +49,10 @@ int kg_shared_memory_share(const struct kg_shared_memory *memory, const void *da
                            struct kg_shared *ret_shared, kg_error *ret_error);
 int kg_shared_memory_map(const struct kg_shared *shared, void **ret_data, kg_error *ret_error);
 void kg_shared_memory_unmap(void *data, size_t bytes);
+/* Other addresses of bytes of an allocation, for a moment: what is written there no protection of `data`'s pages
+ * shows. NULL: there are none left. */
+void *kg_shared_memory_alias(const struct kg_shared_memory *memory, const void *data, size_t bytes);
+void kg_shared_memory_unalias(void *alias, size_t bytes);
 
 /* What device.h says of seal and unseal. `data` and all pages that `bytes` reach into belong together. */
 int kg_cpu_seal(void *data, size_t bytes, kg_error *ret_error);

@@ -38,12 +38,16 @@ size_t kg_cpu_whole_pages(size_t bytes)
     return (bytes + page_bytes() - 1) / page_bytes() * page_bytes();
 }
 
-/* A file in memory is a file to RLIMIT_FSIZE. */
 static size_t most_bytes(void)
 {
     struct rlimit limit;
     const bool limited = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < MOST_BYTES;
     return limited ? (size_t)limit.rlim_cur / page_bytes() * page_bytes() : MOST_BYTES;
+}
+
+bool kg_shared_memory_is_limited(void)
+{
+    return most_bytes() < MOST_BYTES;
 }
 
 static struct kg_shared_memory *open_memory(kg_error *ret_error)
@@ -134,6 +138,20 @@ int kg_shared_memory_share(const struct kg_shared_memory *memory, const void *da
     *ret_shared = (struct kg_shared){ .bytes = kg_cpu_whole_pages(bytes) };
     memcpy(ret_shared->handle, &place, sizeof place);
     return KG_OK;
+}
+
+void *kg_shared_memory_alias(const struct kg_shared_memory *memory, const void *data, size_t bytes)
+{
+    const size_t at = (size_t)((const char *)data - memory->start), from = at / page_bytes() * page_bytes();
+    char *alias =
+        mmap(NULL, at - from + bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, memory->file, (off_t)from);
+    return alias == MAP_FAILED ? NULL : alias + (at - from);
+}
+
+void kg_shared_memory_unalias(void *alias, size_t bytes)
+{
+    char *from = (char *)((uintptr_t)alias / page_bytes() * page_bytes());
+    munmap(from, (size_t)((char *)alias - from) + bytes);
 }
 
 int kg_shared_memory_map(const struct kg_shared *shared, void **ret_data, kg_error *ret_error)

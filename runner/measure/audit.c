@@ -20,6 +20,8 @@ struct audit {
     const struct kg_fixture *fixture;
     bool behind;     /* a window of the first set, without a pause; else alone */
     bool kept;       /* after a window of its own set, then its inputs were written */
+    bool staging;    /* all inputs are seen, and staged by turns */
+    void *staged;    /* what is in a workspace then; NULL: the backend has none */
     int set;         /* that is called */
     kg_window *call; /* one, on it */
     uint64_t seed;   /* of inputs that nobody has seen, one further each time */
@@ -27,19 +29,35 @@ struct audit {
     int turns;
 };
 
-static int fill(struct audit *a, int set, uint64_t seed, kg_error *ret_error)
+/* What staging leaves in a workspace, and in caches, without its being asked. */
+static int put_staged(struct audit *a, int set, kg_error *ret_error)
+{
+    const struct kg_prepared *prepared = a->arm->prepared;
+    kg_context *context = a->fixture->context;
+    if (!a->staged)
+        return KG_OK;
+    const kg_tensor *workspace = &prepared->workspaces[set].tensors[0];
+    int status = context->ops->copy(context, workspace->data, a->staged, kg_tensor_bytes(workspace), ret_error);
+    if (!status)
+        status = context->ops->synchronize(context, ret_error);
+    return status ? status : kg_prepared_check_workspace(prepared, set, ret_error);
+}
+
+static int fill(struct audit *a, int set, uint64_t seed, bool stage, kg_error *ret_error)
 {
     struct kg_prepared *prepared = a->arm->prepared;
     int status = kg_inputs_fill(&prepared->ring[set], seed, ret_error);
-    return status ? status : kg_prepared_restage(prepared, set, a->fixture->context, ret_error);
+    if (status)
+        return status;
+    return stage ? kg_prepared_restage(prepared, set, a->fixture->context, ret_error) : put_staged(a, set, ret_error);
 }
 
 /* A kernel may copy only where the last call was just before. */
-static int time_behind(struct audit *a, uint64_t seed, double *ret_us, kg_error *ret_error)
+static int time_behind(struct audit *a, uint64_t seed, bool stage, double *ret_us, kg_error *ret_error)
 {
     kg_window *const order[] = { a->arm->windows[0], a->call };
     double us[2] = { 0 };
-    int status = fill(a, a->set, seed, ret_error);
+    int status = fill(a, a->set, seed, stage, ret_error);
     if (!status)
         status = kg_device_measure(a->arm->prepared->context, order, 2, us, ret_error);
     *ret_us = us[1];
@@ -47,15 +65,15 @@ static int time_behind(struct audit *a, uint64_t seed, double *ret_us, kg_error 
 }
 
 /* The order of a turn changes, so in every other one the call before had the fixture's inputs too. */
-static int time_alone(struct audit *a, uint64_t seed, double *ret_us, kg_error *ret_error)
+static int time_alone(struct audit *a, uint64_t seed, bool stage, double *ret_us, kg_error *ret_error)
 {
     struct kg_prepared *prepared = a->arm->prepared;
     const bool rotates = prepared->rotates;
+    kg_window *const *window = &a->arm->windows[rotates ? 0 : a->set];
     double window_us;
-    int status =
-        a->kept ? kg_device_measure(prepared->context, &a->arm->windows[a->set], 1, &window_us, ret_error) : KG_OK;
+    int status = a->kept ? kg_device_measure(prepared->context, window, 1, &window_us, ret_error) : KG_OK;
     if (!status)
-        status = fill(a, a->set, seed, ret_error);
+        status = fill(a, a->set, seed, stage, ret_error);
     prepared->rotates = false; /* where nothing captures it is called now */
     if (!status)
         status = kg_device_measure(prepared->context, &a->call, 1, ret_us, ret_error);
@@ -71,8 +89,8 @@ static int take_turn(struct audit *a, int first, kg_error *ret_error)
     for (int i = 0; i < 2 && !status; i++) {
         const int unseen = (i + first) % 2;
         double *us = &a->us[unseen][a->turns];
-        const uint64_t seed = unseen ? kg_mix64(a->seed++) : seen;
-        status = (a->behind ? time_behind : time_alone)(a, seed, us, ret_error);
+        const uint64_t seed = unseen && !a->staging ? kg_mix64(a->seed++) : seen;
+        status = (a->behind ? time_behind : time_alone)(a, seed, unseen || !a->staging, us, ret_error);
     }
     a->turns++;
     return status;
@@ -119,8 +137,9 @@ static int run_batch(struct audit *a, bool *ret_found, kg_error *ret_error)
 
 static int fail_seen(const struct audit *a, kg_error *ret_error)
 {
-    return kg_fail(ret_error, KG_EDEVICE, "a call takes %.1f us on inputs that were seen before, %.1f on others",
-                   least_us(a, 0), least_us(a, 1));
+    const char *seen = a->staging ? "where nothing was staged since the last" : "on inputs that were seen before";
+    return kg_fail(ret_error, KG_EDEVICE, "a call takes %.1f us %s, %.1f %s", least_us(a, 0), seen, least_us(a, 1),
+                   a->staging ? "where something was" : "on others");
 }
 
 static int run(struct audit *a, kg_error *ret_error)
@@ -135,6 +154,24 @@ static int run(struct audit *a, kg_error *ret_error)
     return status;
 }
 
+/* In windows nothing is staged: a kernel that works only after it was does so in a single call alone. */
+static int audit_staging(struct kg_arm *arm, const struct kg_fixture *fixture, int set, kg_error *ret_error)
+{
+    struct audit a = { .arm = arm, .fixture = fixture, .kept = true, .staging = true, .set = set };
+    const struct kg_buffers *workspace = arm->prepared->workspaces ? &arm->prepared->workspaces[set] : NULL;
+    const size_t bytes = workspace ? kg_tensor_bytes(workspace->tensors) : 0;
+    kg_context *context = fixture->context;
+    int status = fill(&a, set, fixture->of.seed, true, ret_error);
+    if (!status && workspace)
+        status = context->ops->allocate(context, bytes, &a.staged, ret_error);
+    if (!status && workspace)
+        status = context->ops->copy(context, a.staged, workspace->tensors[0].data, bytes, ret_error);
+    if (!status)
+        status = run(&a, ret_error);
+    context->ops->release(context, a.staged);
+    return status;
+}
+
 int kg_audit_inputs(struct kg_arm *arm, const struct kg_fixture *fixture, uint64_t seed, kg_error *ret_error)
 {
     const struct kg_prepared *prepared = arm->prepared;
@@ -144,9 +181,11 @@ int kg_audit_inputs(struct kg_arm *arm, const struct kg_fixture *fixture, uint64
         .arm = arm, .fixture = fixture, .behind = true, .set = prepared->n_ring - 1, .seed = ~seed
     };
     int status = run(&alone, ret_error);
+    if (!status && prepared->backend->stage)
+        status = audit_staging(arm, fixture, alone.set, ret_error);
     if (status || prepared->rotates || prepared->n_ring == 1) /* a window over a cold ring leaves no set out */
         return status;
-    status = fill(&behind, 0, fixture->of.seed, ret_error);
+    status = fill(&behind, 0, fixture->of.seed, true, ret_error);
     return status ? status : run(&behind, ret_error);
 }
 
@@ -171,7 +210,7 @@ static int call_often(struct audit *a, kg_error *ret_error)
 {
     int status = KG_OK;
     for (int set = 0; set < a->arm->n_windows && !status; set++)
-        status = fill(a, set, a->fixture->of.seed, ret_error);
+        status = fill(a, set, a->fixture->of.seed, true, ret_error);
     for (int i = 0; i < OFTEN && !status; i++)
         status = kg_arm_replay(a->arm, ret_error);
     return status;

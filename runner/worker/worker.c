@@ -40,7 +40,7 @@ int kg_worker_open(struct kg_worker *w, struct kg_wire_job *wire, kg_error *ret_
     if (status)
         return status;
     const struct kg_job *job = w->job = &wire->job;
-    const bool against = *job->baseline;
+    const bool against = *job->baseline, limited = kg_shared_memory_is_limited(); /* before a module could say so */
     if (against) /* first: the two open the device at once */
         status = kg_twin_start(wire->root, job, &w->twin, ret_error);
     if (!status)
@@ -59,6 +59,8 @@ int kg_worker_open(struct kg_worker *w, struct kg_wire_job *wire, kg_error *ret_
         status = kg_apart_start(&w->host.host, &w->host.apart, ret_error);
     if (!status)
         status = kg_device_open(job->kind, job->device, &w->context, ret_error);
+    if (!status) /* a kernel that sees who writes need not work where nobody did */
+        w->context->unseen_writes = job->kind == KG_CPU && job->round > 0 && !limited;
     if (!status && w->twin)
         kg_twin_share(w->twin, w->context);
     return status;

@@ -32,6 +32,16 @@ rm -f known # what its first process leaves shows in the second round
 gate run --module "$broken" late/plain/s0/knows_past --bless --allow-dirty --reason 'for more rounds' --expectations past --format json
 caught late/plain/s0/knows_past ERROR 'us on inputs that were seen before'
 
+# Those that work where somebody wrote since, and half of it elsewhere. One spoils what the other finds.
+for backend in honest protection staging; do
+    gate run --module "$modules/notices.so" --backend "$backend" --format json
+    case $backend in
+    honest) expect 'notices nothing' "$(verdict notices/plain/s0/honest)" UNGATED ;;
+    protection) caught notices/plain/s0/protection ERROR 'on other inputs the timed calls gave a wrong output' ;;
+    staging) caught notices/plain/s0/staging ERROR 'us where nothing was staged since the last' ;;
+    esac
+done
+
 for _ in {1..4}; do # the calls that are not in a row meet two of five
     gate run --module "$broken" some_calls/tiny/s0/rests --l2 warm --format json
     caught some_calls/tiny/s0/rests ERROR 'on other inputs'
