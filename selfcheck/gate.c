@@ -90,39 +90,45 @@ static bool is_look(int n_blocks, int max_blocks)
     return n_blocks % KG_LOOK_EVERY == 0 || n_blocks >= max_blocks;
 }
 
-struct kg_gate_answer kg_gate_judge(const struct kg_gate_blocks *blocks, const struct kg_golden *golden,
-                                    const struct kg_gate_rule *rule)
+struct kg_gate_answer kg_gate_run(const struct kg_gate_blocks *blocks, const struct kg_golden *golden,
+                                  const struct kg_gate_rule *rule, struct kg_result *ret_result)
 {
     const struct kg_floor floor = floor_of(rule);
     const struct kg_expectation expectation = { .golden = golden,
                                                 .floor = &floor,
                                                 .device_uuid = rule->same_card ? this_card : other_card };
-    struct kg_result result;
     bool more = true;
-    result_init(blocks, &result);
+    result_init(blocks, ret_result);
     if (!rule->unchanged)
-        result.identity[0] = 0;
-    result.of.policy.threshold_pct = rule->threshold_pct;
-    result.of.policy.max_blocks = rule->max_blocks;
-    result.of.policy.against = rule->against;
-    while (more && result.n_blocks < blocks->count) {
-        result_add(blocks, &result);
-        if (is_look(result.n_blocks, rule->max_blocks) || result.n_blocks == blocks->count)
-            more = kg_verdict_decide(&result, &expectation);
+        ret_result->identity[0] = 0;
+    ret_result->of.policy.threshold_pct = rule->threshold_pct;
+    ret_result->of.policy.max_blocks = rule->max_blocks;
+    ret_result->of.policy.against = rule->against;
+    while (more && ret_result->n_blocks < blocks->count) {
+        result_add(blocks, ret_result);
+        if (is_look(ret_result->n_blocks, rule->max_blocks) || ret_result->n_blocks == blocks->count)
+            more = kg_verdict_decide(ret_result, &expectation);
     }
-    const int alarm_blocks = result.judgement.alarm_blocks;
+    const int alarm_blocks = ret_result->judgement.alarm_blocks;
     return (struct kg_gate_answer){
-        .verdict = result.verdict,
-        .decision = { .answer = answer_of(result.verdict),
-                      .change_pct = result.judgement.change_pct,
-                      .margin_pct = result.judgement.margin_pct,
+        .verdict = ret_result->verdict,
+        .decision = { .answer = answer_of(ret_result->verdict),
+                      .change_pct = ret_result->judgement.change_pct,
+                      .margin_pct = ret_result->judgement.margin_pct,
                       .alarm_blocks = alarm_blocks,
-                      .alarm_pct = result.judgement.alarm_pct,
-                      .n_blocks = result.n_blocks - alarm_blocks },
-        .floor_pct = result.judgement.floor_pct,
-        .n_blocks = result.n_blocks,
+                      .alarm_pct = ret_result->judgement.alarm_pct,
+                      .n_blocks = ret_result->n_blocks - alarm_blocks },
+        .floor_pct = ret_result->judgement.floor_pct,
+        .n_blocks = ret_result->n_blocks,
         .cut = more,
     };
+}
+
+struct kg_gate_answer kg_gate_judge(const struct kg_gate_blocks *blocks, const struct kg_golden *golden,
+                                    const struct kg_gate_rule *rule)
+{
+    struct kg_result result;
+    return kg_gate_run(blocks, golden, rule, &result);
 }
 
 /* ---- the other rules ------------------------------------------------------------------------------------------- */

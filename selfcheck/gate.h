@@ -39,7 +39,9 @@ struct kg_gate_answer {
 /* The blocks' golden. KG_EINVAL where a bless would refuse them. */
 int kg_gate_bless(const struct kg_gate_blocks *blocks, struct kg_golden *ret_golden, kg_error *ret_error);
 
-/* As many blocks as the verdict asks for. `golden` NULL: against. */
+/* As many blocks as the verdict asks for. `golden` NULL: against. The result is the run's, with verdict and reason. */
+struct kg_gate_answer kg_gate_run(const struct kg_gate_blocks *blocks, const struct kg_golden *golden,
+                                  const struct kg_gate_rule *rule, struct kg_result *ret_result);
 struct kg_gate_answer kg_gate_judge(const struct kg_gate_blocks *blocks, const struct kg_golden *golden,
                                     const struct kg_gate_rule *rule);
 
