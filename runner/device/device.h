@@ -194,7 +194,7 @@ int kg_device_probe(enum kg_device_kind kind, kg_device *ret_devices, int max, i
 void kg_device_health(enum kg_device_kind kind, int index, bool work, struct kg_device_health *ret_health);
 int kg_device_open(enum kg_device_kind kind, int index, kg_context **ret_context, kg_error *ret_error);
 
-/* Whether RLIMIT_FSIZE leaves no room for such writes: a file in memory is a file to it. */
+/* Whether a limit on files or addresses leaves no room for that: a file in memory is a file to the first. */
 bool kg_shared_memory_is_limited(void);
 
 /* What ops->fill puts into a tensor, in host memory. */

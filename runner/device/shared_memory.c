@@ -38,16 +38,16 @@ size_t kg_cpu_whole_pages(size_t bytes)
     return (bytes + page_bytes() - 1) / page_bytes() * page_bytes();
 }
 
-static size_t most_bytes(void)
+static size_t limit_of(int resource)
 {
     struct rlimit limit;
-    const bool limited = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < MOST_BYTES;
+    const bool limited = getrlimit(resource, &limit) == 0 && limit.rlim_cur < MOST_BYTES;
     return limited ? (size_t)limit.rlim_cur / page_bytes() * page_bytes() : MOST_BYTES;
 }
 
 bool kg_shared_memory_is_limited(void)
 {
-    return most_bytes() < MOST_BYTES;
+    return limit_of(RLIMIT_FSIZE) < MOST_BYTES || limit_of(RLIMIT_AS) < MOST_BYTES;
 }
 
 static struct kg_shared_memory *open_memory(kg_error *ret_error)
@@ -59,12 +59,12 @@ static struct kg_shared_memory *open_memory(kg_error *ret_error)
     }
     m->file = memfd_create("kgate", MFD_CLOEXEC);
     m->start = MAP_FAILED;
-    m->bytes = most_bytes();
+    m->bytes = limit_of(RLIMIT_FSIZE);
     if (m->file >= 0 && ftruncate(m->file, (off_t)m->bytes) == 0)
         m->start = mmap(NULL, m->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, m->file, 0);
     if (m->start != MAP_FAILED)
         return m;
-    kg_fail(ret_error, KG_ENOMEM, "memory to share with another build: %s", strerror(errno));
+    kg_fail(ret_error, KG_ENOMEM, "no host memory for buffers: %s", strerror(errno));
     if (m->file >= 0)
         close(m->file);
     free(m);

@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <sys/stat.h>
@@ -722,6 +723,31 @@ static void memory_is_shared_by_the_buffer(void **state)
     own->ops->close(own);
 }
 
+/* Of whose addresses a kernel has protected: each way to write, from anywhere in a page. */
+static void protected_pages_are_written_unseen(void **state)
+{
+    (void)state;
+    enum { BYTES = 100000, AT = 5000 };
+    static const char written[] = "what is written";
+    kg_context *own = NULL;
+    char *data;
+    assert_int_equal(kg_device_open(KG_CPU, 0, &own, NULL), KG_OK);
+    own->unseen_writes = true;
+    assert_int_equal(own->ops->allocate(own, BYTES, (void **)&data, NULL), KG_OK);
+    memset(data, 1, BYTES);
+    assert_int_equal(mprotect(data, BYTES, PROT_READ), 0);
+    kg_tensor tensor = vector(KG_F32, 64, data + 4096);
+    tensor.std = 1;
+    assert_int_equal(own->ops->fill(own, &tensor, 3, 0, NULL), KG_OK);
+    assert_true(digest_of(data + 4096, 256) == digest_of_fill(KG_F32, 64, 1, 3, 0));
+    assert_int_equal(own->ops->copy(own, data + AT, written, sizeof written, NULL), KG_OK);
+    assert_string_equal(data + AT, written);
+    assert_int_equal(own->ops->paint(own, data + AT + 100, 9000, 0x07070707, NULL), KG_OK);
+    assert_true(data[AT + 99] == 1 && data[AT + 100] == 7 && data[AT + 9099] == 7 && data[AT + 9100] == 1);
+    own->ops->release(own, data);
+    own->ops->close(own);
+}
+
 static void free_memory_is_what_the_system_says(void **state)
 {
     char root[SCRATCH_SIZE], folder[SCRATCH_SIZE + 8];
@@ -927,6 +953,7 @@ int main(void)
         cmocka_unit_test(tick_and_state_are_plausible),
         cmocka_unit_test(memory_is_aligned_and_freed_on_close),
         cmocka_unit_test(memory_is_shared_by_the_buffer),
+        cmocka_unit_test(protected_pages_are_written_unseen),
         cmocka_unit_test(free_memory_is_what_the_system_says),
         cmocka_unit_test(copies_copy),
         cmocka_unit_test(busy_threads_work_until_they_are_stopped),
