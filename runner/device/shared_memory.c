@@ -38,16 +38,21 @@ size_t kg_cpu_whole_pages(size_t bytes)
     return (bytes + page_bytes() - 1) / page_bytes() * page_bytes();
 }
 
-static size_t limit_of(int resource)
+/* A process needs addresses for more than its buffers. */
+static size_t most_bytes(void)
 {
     struct rlimit limit;
-    const bool limited = getrlimit(resource, &limit) == 0 && limit.rlim_cur < MOST_BYTES;
-    return limited ? (size_t)limit.rlim_cur / page_bytes() * page_bytes() : MOST_BYTES;
+    size_t most = MOST_BYTES;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < most)
+        most = (size_t)limit.rlim_cur;
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur / 4 < most)
+        most = (size_t)limit.rlim_cur / 4;
+    return most / page_bytes() * page_bytes();
 }
 
 bool kg_shared_memory_is_limited(void)
 {
-    return limit_of(RLIMIT_FSIZE) < MOST_BYTES || limit_of(RLIMIT_AS) < MOST_BYTES;
+    return most_bytes() < MOST_BYTES;
 }
 
 static struct kg_shared_memory *open_memory(kg_error *ret_error)
@@ -59,11 +64,14 @@ static struct kg_shared_memory *open_memory(kg_error *ret_error)
     }
     m->file = memfd_create("kgate", MFD_CLOEXEC);
     m->start = MAP_FAILED;
-    m->bytes = limit_of(RLIMIT_FSIZE);
+    m->bytes = most_bytes();
     if (m->file >= 0 && ftruncate(m->file, (off_t)m->bytes) == 0)
         m->start = mmap(NULL, m->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, m->file, 0);
-    if (m->start != MAP_FAILED)
+    if (m->start != MAP_FAILED) {
+        (void)madvise(m->start, m->bytes,
+                      MADV_DONTDUMP); /* a kernel that crashes would leave a core of all addresses */
         return m;
+    }
     kg_fail(ret_error, KG_ENOMEM, "no host memory for buffers: %s", strerror(errno));
     if (m->file >= 0)
         close(m->file);

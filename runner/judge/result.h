@@ -73,9 +73,10 @@ struct kg_block {
     double log_against;     /* the same of log(case / baseline); 0: none */
     double planted_pct;     /* selfcheck: the case once more, its windows longer by this; 0: no such arm */
     double planted_p50_us;
-    double log_planted; /* the same of log(planted case / baseline) */
-    double span_us;     /* host's clock from the first window, of the warm-up, to the end of the last */
-    double busy_us;     /* of it, the device in windows */
+    double log_planted;    /* the same of log(planted case / baseline) */
+    double span_us;        /* host's clock from the first window, of the warm-up, to the end of the last */
+    double busy_us;        /* of it, the device in windows */
+    uint64_t other_digest; /* of the outputs on other inputs, which were right; 0: not asked */
     size_t n_samples, n_anchor_samples, n_baseline_samples;
     double *samples_us, *anchor_samples_us, *baseline_samples_us; /* owned by the result */
     struct kg_device_state before, after;                         /* while the first and the last windows run */

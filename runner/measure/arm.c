@@ -182,10 +182,17 @@ int kg_arm_open_call(struct kg_arm *arm, kg_error *ret_error)
 
 int kg_arm_replay(struct kg_arm *arm, kg_error *ret_error)
 {
-    double us[KG_MAX_SETS];
+    kg_window *order[2 * KG_MAX_SETS];
+    double us[2 * KG_MAX_SETS];
+    int n = 0;
     if (arm->prepared->rotates)
         arm->prepared->set = 0;
-    return kg_device_measure(arm->prepared->context, arm->windows, arm->n_windows, us, ret_error);
+    for (int i = 0; i < arm->n_windows; i++) {
+        if (arm->anchor)
+            order[n++] = arm->anchor->windows[i % arm->anchor->n_windows];
+        order[n++] = arm->windows[i];
+    }
+    return kg_device_measure(arm->prepared->context, order, n, us, ret_error);
 }
 
 int kg_arm_take_turn(struct kg_arm *arm, int turn, double ret_us[2], kg_error *ret_error)

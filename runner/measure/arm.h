@@ -18,10 +18,11 @@ struct kg_arm {
     kg_window *windows[KG_MAX_SETS];
     struct kg_set_calls of_set[KG_MAX_SETS], of_single;
     int n_windows, calls;
-    double window_us; /* the first window's time when it was made */
-    double spin_us;   /* at the end of every window; negative: none */
-    double *us;       /* samples by turn: time of a call. Owned by who measures */
-    int ahead;        /* in turn i it runs window i + ahead: arms on the same sets never use one of them in one turn */
+    double window_us;      /* the first window's time when it was made */
+    double spin_us;        /* at the end of every window; negative: none */
+    double *us;            /* samples by turn: time of a call. Owned by who measures */
+    struct kg_arm *anchor; /* that runs a window before each of kg_arm_replay, as in its turns; NULL: none */
+    int ahead; /* in turn i it runs window i + ahead: arms on the same sets never use one of them in one turn */
 };
 
 /* Makes the first window, of calls that last at least window_us together. `prepared` and `spin_us` are set. */
@@ -49,7 +50,7 @@ static inline kg_window *kg_arm_window(const struct kg_arm *arm, int turn)
 /* The times of that window twice, of which the second counts: before it another process had the device. */
 int kg_arm_take_turn(struct kg_arm *arm, int turn, double ret_us[2], kg_error *ret_error);
 
-/* All windows once more, untimed. */
+/* All windows once more, untimed, behind windows of its anchor. */
 int kg_arm_replay(struct kg_arm *arm, kg_error *ret_error);
 
 /* A window of one call on a buffer set, captured where calls are. kg_arm_free_single frees it; NULL is accepted. */

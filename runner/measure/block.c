@@ -459,6 +459,9 @@ int kg_measure_block(kg_context *context, struct kg_prepared *const prepared[KG_
         status = policy->timer == KG_TIMER_EVENT
                      ? measure_calls(&b, policy, order_seed, &block, ret_error)
                      : measure_windows(&b, planted_pct, policy, order_seed, &block, ret_error);
+    struct kg_arm *anchor = arm_of(&b, KG_ARM_ANCHOR);
+    if (anchor && anchor->prepared->context == b.arms[0].prepared->context)
+        b.arms[0].anchor = anchor;
     if (!status && interlude)
         status = interlude->call(interlude->argument, &b.arms[0], arm_of(&b, KG_ARM_BASELINE), ret_error);
     for (int i = 0; i < b.n_arms; i++) {

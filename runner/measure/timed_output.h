@@ -9,6 +9,7 @@ struct kg_timed_output {
     struct kg_fixture *fixture;
     struct kg_fixture *other; /* of the same problem and another seed; NULL: not asked on other inputs */
     uint64_t digest;          /* of the checked output */
+    uint64_t other_digest;    /* of one on the other inputs that an earlier round found right; 0: none, and set here */
     uint64_t seed;            /* of how often a set is called before its inputs are exchanged */
     bool baseline_wrong;      /* what failed is the baseline's output */
 };
@@ -18,7 +19,7 @@ struct kg_timed_output {
  * With other inputs, all sets then get them, staged anew, their outputs stay, and the case's windows must make the
  * outputs right. Then, set by set: none to three calls alone, inputs exchanged again, and one call, which must make the
  * output right. Last, such a call behind a window, for a kernel that goes by the clock, or works on when it has
- * returned. KG_EDEVICE: an output is wrong. */
+ * returned. Where an earlier round did that the windows alone are asked. KG_EDEVICE: an output is wrong. */
 int kg_timed_output_check(void *timed_output, struct kg_arm *arm, struct kg_arm *baseline, kg_error *ret_error);
 
 #endif

@@ -156,6 +156,7 @@ void kg_schedule_round(const struct kg_session *s, const bool *timed, int round,
         struct kg_job_case one = job_case(s, i);
         one.time = true;
         one.digest = r->output_digest;
+        one.other_digest = r->n_blocks ? r->blocks[0].other_digest : 0;
         snprintf(one.backend, sizeof one.backend, "%s", r->backend);
         snprintf(one.pin, sizeof one.pin, "%s", r->pin);
         snprintf(one.anchor_pin, sizeof one.anchor_pin, "%s", r->anchor_pin);

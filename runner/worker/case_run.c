@@ -220,14 +220,14 @@ static int draw_other(struct kg_worker *w, const struct kg_job_case *one, kg_err
     return use_fixture(w, &w->other, &of_other, ret_error);
 }
 
-/* With its reference. */
+/* With its reference, unless outputs are known by their digest: then it is computed where one has another. */
 static int use_other(struct kg_worker *w, const struct kg_job_case *one, enum kg_phase next, kg_error *ret_error)
 {
     int status = draw_other(w, one, ret_error);
     if (status)
         return status;
     kg_fixture_set_arithmetic(&w->other, w->fixture.arithmetic);
-    return compute_reference(w, one, &w->other, next, ret_error);
+    return one->other_digest ? KG_OK : compute_reference(w, one, &w->other, next, ret_error);
 }
 
 /* Of inputs that are not too large to be asked more than once, in the run's first round. */
@@ -314,23 +314,28 @@ static int prepare_arms(struct kg_worker *w, struct kg_arms *arms, kg_error *ret
     return status;
 }
 
-/* Once a case, in its first round, since its reference takes time: on other inputs too. */
+/* On other inputs too: in the first round, or in each whose outputs the first one's digest tells. */
 static int measure(struct kg_worker *w, struct kg_arms *arms, uint64_t digest, struct kg_block *ret_block,
                    kg_error *ret_error)
 {
     const struct kg_job_case *one = arms->one;
     struct kg_prepared *prepared[KG_ARMS];
-    const bool other = w->job->round == 1;
+    const bool other = w->job->round == 1 || one->other_digest;
     int status = other ? use_other(w, one, KG_TIMING, ret_error) : KG_OK;
     if (status)
         return status;
     kg_arms_prepared(arms, prepared);
     struct kg_timed_output output = {
-        .fixture = &w->fixture, .other = other ? &w->other : NULL, .digest = digest, .seed = kg_seed_of(w, one)
+        .fixture = &w->fixture,
+        .other = other ? &w->other : NULL,
+        .digest = digest,
+        .other_digest = one->other_digest,
+        .seed = kg_seed_of(w, one),
     };
     const struct kg_interlude interlude = { kg_timed_output_check, &output };
     status = kg_measure_block(w->context, prepared, one->planted_pct, &one->of.policy, kg_seed_of(w, one), &interlude,
                               ret_block, ret_error);
+    ret_block->other_digest = output.other_digest;
     return output.baseline_wrong || kg_failed_by_baseline(arms) ? kg_blame_baseline(w, status, ret_error) : status;
 }
 

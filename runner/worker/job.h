@@ -13,8 +13,8 @@ struct kg_job_case {
     bool alone;          /* too large for another worker on the device meanwhile */
     bool check_baseline; /* untimed: the baseline is launched beside it all the same, and must be right */
     bool strength_only;  /* the backend is not prepared: only the gates are judged, by the reference's wrong answers */
-    uint64_t digest;
-    char backend[64]; /* resolved by an earlier worker; "" : the case's own, or resolve */
+    uint64_t digest, other_digest; /* other: of outputs on other inputs, found right in an earlier round; 0: none was */
+    char backend[64];              /* resolved by an earlier worker; "" : the case's own, or resolve */
     char pin[480], anchor_pin[480], baseline_pin[480];
     bool is_new; /* the baseline has no such case: `of` is the module's own, and in a job of such cases */
     /* selfcheck: over 0, a fourth arm beside case, baseline and anchor in the same block: the case once more, every

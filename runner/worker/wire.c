@@ -162,6 +162,7 @@ static const struct kg_record remedy_record = KG_RECORD(remedy_members);
 static const struct kg_member block_members[] = {
     { "round", INT(struct kg_block, round) },
     { "calls", INT(struct kg_block, calls) },
+    { "other_digest", KG_IS_BITS, BLOCK(other_digest) },
     { "p50_us", KG_IS_REAL, BLOCK(p50_us) },
     { "anchor_p50_us", KG_IS_REAL, BLOCK(anchor_p50_us) },
     { "log_ratio", KG_IS_REAL, BLOCK(log_ratio) },

@@ -38,11 +38,12 @@ static cJSON *policy_to_json(const struct kg_policy *policy)
 
 static cJSON *case_to_json(const struct kg_job_case *one)
 {
-    char seed[32], digest[32], problem[PROBLEM_SIZE];
+    char seed[32], digest[32], other_digest[32], problem[PROBLEM_SIZE];
     cJSON *o = cJSON_CreateObject();
     kg_problem_format(one->of.suite->op, one->of.problem, problem, sizeof problem);
     snprintf(seed, sizeof seed, "%" PRIu64, one->of.seed);
     snprintf(digest, sizeof digest, "%" PRIu64, one->digest);
+    snprintf(other_digest, sizeof other_digest, "%" PRIu64, one->other_digest);
     cJSON_AddNumberToObject(o, "index", (double)one->index);
     cJSON_AddStringToObject(o, "suite", one->of.suite->name);
     cJSON_AddStringToObject(o, "shape", one->of.shape);
@@ -56,6 +57,7 @@ static cJSON *case_to_json(const struct kg_job_case *one)
     cJSON_AddBoolToObject(o, "check_baseline", one->check_baseline);
     cJSON_AddBoolToObject(o, "strength_only", one->strength_only);
     cJSON_AddStringToObject(o, "digest", digest);
+    cJSON_AddStringToObject(o, "other_digest", other_digest);
     cJSON_AddStringToObject(o, "backend", one->backend);
     cJSON_AddStringToObject(o, "pin", one->pin);
     cJSON_AddStringToObject(o, "anchor_pin", one->anchor_pin);
@@ -299,6 +301,7 @@ static int resolve_case(struct kg_job *job, const cJSON *o, const struct kg_modu
                                  .check_baseline = is_true(o, "check_baseline"),
                                  .strength_only = is_true(o, "strength_only"),
                                  .digest = strtoull(text_of(o, "digest"), NULL, 10),
+                                 .other_digest = strtoull(text_of(o, "other_digest"), NULL, 10),
                                  .is_new = is_true(o, "is_new"),
                                  .planted_pct = number_of(o, "planted_pct") };
     snprintf(one->backend, sizeof one->backend, "%s", text_of(o, "backend"));

@@ -33,9 +33,12 @@ gate run --module "$broken" late/plain/s0/knows_past --bless --allow-dirty --rea
 caught late/plain/s0/knows_past ERROR 'us on inputs that were seen before'
 
 # Those that work where somebody wrote since, and half of it elsewhere. One spoils what the other finds.
-for backend in honest protection staging; do
-    gate run --module "$modules/notices.so" --backend "$backend" --format json
+for backend in honest protection staging flags later; do
+    again=()
+    [ "$backend" != later ] || again=(--bless --allow-dirty --reason 'for more rounds' --expectations past)
+    gate run --module "$modules/notices.so" --backend "$backend" --format json "${again[@]}"
     case $backend in
+    flags | later) caught "notices/plain/s0/$backend" ERROR 'on other inputs the timed calls gave a wrong output' ;;
     honest) expect 'notices nothing' "$(verdict notices/plain/s0/honest)" UNGATED ;;
     protection) caught notices/plain/s0/protection ERROR 'on other inputs the timed calls gave a wrong output' ;;
     staging) caught notices/plain/s0/staging ERROR 'us where nothing was staged since the last' ;;
