@@ -405,6 +405,10 @@ static const struct sdpa cpu_shapes[] = {
     THREES(64, 120, 128, 256),
     LADDERS(16, 64),
     ALL_TOGETHER(8, 128),
+    TOGETHER(23, 1, 6, 3, 77, 77, 8, bf16, causal),
+    TOGETHER(24, 1, 2, 1, 70, 128, 16, f16, causal),
+    TOGETHER(25, 300, 1, 1, 3, 9, 64, f16, full),
+    TOGETHER(26, 1, 2, 1, 17, 40, 128, bf16, causal),
     { "causal_3000", .B = 1, .H = 1, .S = 3000, .D = 8, .dtype = KG_F16, .causal = true },
     FEW_QUERIES(8),
     ODD_DIMENSIONS,
@@ -476,7 +480,8 @@ static const kg_suite_regime regimes[] = {
     { "large_k", "scale_*" },
     SUM_REGIMES("f16_d64_b1_*_gqa_s77"),
     SUM_REGIMES("bf16_d128_b3_full_gqa_s77"),
-    { "deepest", "bf16_d24_b2_*" }, /* of the CPU, all three */
+    { "deepest", "bf16_d24_b2_*" }, /* of the CPU, all four */
+    { "deepest", "together_26" },
     { "deepest", "bf16_d224_b1_*" },
     { "deepest", "f16_d136_b1_*" },
     { "winner", "keys_70001_d24" },
