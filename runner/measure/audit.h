@@ -7,7 +7,7 @@
 /* Single calls of an arm on normal inputs, written anew in one way before each: by turns the fixture's own, and others
  * that no call has seen. Alone, of a drawn set; then of the last set right behind a window on the first, which has the
  * fixture's. KG_EDEVICE: on others a call takes longer, by over 5% and 1 us in nearly each of 15 turns, and of 15 more;
- * or some on the own are quicker by 30% than all on others; or, of a backend that stages, those by turns where the
+ * or some on the own are quicker by 30% than all on others; or, of a CPU that stages, those by turns where the
  * inputs were written and nothing was staged. The inputs of sets are others when it returns. */
 int kg_audit_inputs(struct kg_arm *arm, const struct kg_fixture *fixture, uint64_t seed, kg_error *ret_error);
 
