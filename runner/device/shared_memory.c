@@ -68,8 +68,8 @@ static struct kg_shared_memory *open_memory(kg_error *ret_error)
     if (m->file >= 0 && ftruncate(m->file, (off_t)m->bytes) == 0)
         m->start = mmap(NULL, m->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, m->file, 0);
     if (m->start != MAP_FAILED) {
-        (void)madvise(m->start, m->bytes,
-                      MADV_DONTDUMP); /* a kernel that crashes would leave a core of all addresses */
+        /* A kernel that crashes would leave a core of all addresses. */
+        (void)madvise(m->start, m->bytes, MADV_DONTDUMP);
         return m;
     }
     kg_fail(ret_error, KG_ENOMEM, "no host memory for buffers: %s", strerror(errno));
