@@ -10,14 +10,16 @@
 struct state {
     struct cpu_rows rows; /* first: cpu_rows_new's */
     const struct flex *problem;
+    float keys[]; /* K, then V */
 };
 
 static int prepare(const kg_backend *self, const kg_call *call, void **ret_state, kg_identity *ret_identity,
                    kg_error *ret_error)
 {
     const struct flex *p = call->problem;
+    const size_t keys = 2 * (size_t)kg_tensor_count(&call->tensors[SDPA_K]), bytes = keys * sizeof(float);
     (void)ret_identity;
-    int status = cpu_rows_new(self, call, &p->attention, sizeof(struct state), ret_state, ret_error);
+    int status = cpu_rows_new(self, call, &p->attention, sizeof(struct state) + bytes, ret_state, ret_error);
     if (!status)
         ((struct state *)*ret_state)->problem = p;
     return status;
@@ -32,21 +34,21 @@ static float dot(const float *a, const float *b, int64_t D)
     return sum;
 }
 
-static void attend_row(const struct sdpa *p, const struct flex_aux *aux, const kg_tensor *tensors, int64_t row,
-                       float *weights)
+static void attend_row(const struct sdpa *p, const struct flex_aux *aux, const kg_tensor *tensors, const float *keys,
+                       int64_t row, float *weights)
 {
     const int64_t D = p->D, Skv = sdpa_kv_length(p);
     const int q = (int)(row % p->S), h = (int)(row / p->S % p->H), b = (int)(row / p->S / p->H);
     const int64_t first_key = (b * sdpa_kv_heads(p) + h / sdpa_group(p)) * Skv;
-    float *sums = weights + Skv, *key = sums + D, scale = (float)sdpa_scale(p), row_max = -INFINITY, row_sum = 0;
+    const float *k = keys + first_key * D, *v = k + kg_tensor_count(&tensors[SDPA_K]);
+    float *sums = weights + Skv, scale = (float)sdpa_scale(p), row_max = -INFINITY, row_sum = 0;
 
     half_load_row(&tensors[SDPA_Q], row * D, D, scale, sums);
     for (int64_t j = 0; j < Skv; j++) {
         weights[j] = -INFINITY;
         if (!flex_mask(b, h, q, (int)j, aux))
             continue;
-        half_load_row(&tensors[SDPA_K], (first_key + j) * D, D, 1, key);
-        weights[j] = flex_score(dot(sums, key, D), b, h, q, (int)j, aux);
+        weights[j] = flex_score(dot(sums, k + j * D, D), b, h, q, (int)j, aux);
         row_max = weights[j] > row_max ? weights[j] : row_max;
     }
     for (int64_t d = 0; d < D; d++)
@@ -56,10 +58,9 @@ static void attend_row(const struct sdpa *p, const struct flex_aux *aux, const k
             continue;
         const float weight = expf(weights[j] - row_max);
         row_sum += weight;
-        half_load_row(&tensors[SDPA_V], (first_key + j) * D, D, 1, key);
 #pragma omp simd
         for (int64_t d = 0; d < D; d++)
-            sums[d] += weight * key[d];
+            sums[d] += weight * v[j * D + d];
     }
     half_store_row(&tensors[SDPA_O], row * D, D, sums, row_sum == 0 ? 0 : 1 / row_sum);
 }
@@ -67,13 +68,15 @@ static void attend_row(const struct sdpa *p, const struct flex_aux *aux, const k
 static int launch(const kg_backend *self, void *opaque, const kg_tensor *tensors, void *stream, kg_error *ret_error)
 {
     (void)self, (void)stream, (void)ret_error;
-    const struct state *state = opaque;
+    struct state *state = opaque;
     const struct sdpa *p = &state->rows.problem;
     const struct flex_aux aux = flex_aux_of(state->problem, tensors);
-    const int64_t rows = p->B * p->H * p->S;
+    const int64_t rows = p->B * p->H * p->S, keys = kg_tensor_count(&tensors[SDPA_K]);
+    half_load_row(&tensors[SDPA_K], 0, keys, 1, state->keys);
+    half_load_row(&tensors[SDPA_V], 0, keys, 1, state->keys + keys);
 #pragma omp parallel for num_threads(state->rows.n_threads)
     for (int64_t row = 0; row < rows; row++)
-        attend_row(p, &aux, tensors, row, cpu_rows_own(&state->rows));
+        attend_row(p, &aux, tensors, state->keys, row, cpu_rows_own(&state->rows));
     return KG_OK;
 }
 

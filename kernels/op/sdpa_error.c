@@ -70,11 +70,18 @@ struct inputs {
     double *lengths; /* of keys */
 };
 
+static double length_of(const float *x, int64_t D)
+{
+    double square;
+    sdpa_dots(x, x, 1, D, &square);
+    return sqrt(square);
+}
+
 static double *lengths_of(const float *k, int64_t n_keys, int64_t D)
 {
     double *lengths = malloc((size_t)n_keys * sizeof *lengths);
     for (int64_t j = 0; j < n_keys && lengths; j++)
-        lengths[j] = sqrt(sdpa_dot(k + j * D, k + j * D, D));
+        lengths[j] = length_of(k + j * D, D);
     return lengths;
 }
 
@@ -97,8 +104,9 @@ static int64_t weigh(const struct inputs *in, const struct query *at, const floa
     double row_max = -INFINITY, row_sum = 0;
     const double scale = sdpa_scale(p);
     int64_t visible = 0;
+    sdpa_dots(q, k, at->keys, p->D, ret_weights);
     for (int64_t j = 0; j < at->keys; j++) {
-        const double score = scale * sdpa_dot(q, k + j * p->D, p->D);
+        const double score = scale * ret_weights[j];
         ret_weights[j] = in->scores ? in->scores->modify(in->scores->of, score, at->b, at->h, at->i, j) : score;
         ret_added[j] = in->scores ? SDPA_SCORE_ROUNDING * (1 + fabs(score) + fabs(ret_weights[j])) : 0;
         row_max = ret_weights[j] > row_max ? ret_weights[j] : row_max;
@@ -126,13 +134,13 @@ static struct query query_of(const struct inputs *in, int64_t row)
 }
 
 /* Row `row` of [B * H * S]. `scratch` has room for two numbers a key and an element of the row. */
-static void scale_row(const struct inputs *in, const kg_tensor *tensors, int64_t row, double *scratch)
+SDPA_AVX2_TOO static void scale_row(const struct inputs *in, const kg_tensor *tensors, int64_t row, double *scratch)
 {
     const struct sdpa *p = in->problem;
     const int64_t D = p->D, Skv = sdpa_kv_length(p);
     const struct query at = query_of(in, row);
     const float *q = in->q + row * D;
-    const double score = in->model.score * sqrt(sdpa_dot(q, q, D));
+    const double score = in->model.score * length_of(q, D);
     double *weights = scratch, *added = weights + Skv, *of_values = added + Skv, *coded = of_values + D, of_scores = 0;
     const int64_t keys = weigh(in, &at, q, weights, added);
     for (int64_t d = 0; d < 2 * D; d++)

@@ -16,18 +16,28 @@ struct inputs {
     float *q, *k, *v;
 };
 
-double sdpa_dot(const float *a, const float *b, int64_t n)
+/* Four keys at once, since the additions of one sum wait for each other; past the end the last key stands in. */
+SDPA_AVX2_TOO void sdpa_dots(const float *q, const float *k, int64_t keys, int64_t D, double *ret_dots)
 {
-    double sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int64_t i = 0; i < n; i++)
-        sum += (double)a[i] * b[i];
-    return sum;
+    for (int64_t j = 0; j < keys; j += 4) {
+        const int64_t n = keys - j < 4 ? keys - j : 4;
+        const float *k0 = k + j * D, *k1 = k0 + (n > 1) * D, *k2 = k1 + (n > 2) * D, *k3 = k2 + (n > 3) * D;
+        double dot0 = 0, dot1 = 0, dot2 = 0, dot3 = 0;
+#pragma omp simd reduction(+ : dot0, dot1, dot2, dot3)
+        for (int64_t d = 0; d < D; d++) {
+            dot0 += (double)q[d] * k0[d];
+            dot1 += (double)q[d] * k1[d];
+            dot2 += (double)q[d] * k2[d];
+            dot3 += (double)q[d] * k3[d];
+        }
+        const double dots[4] = { dot0, dot1, dot2, dot3 };
+        memcpy(ret_dots + j, dots, (size_t)n * sizeof *dots);
+    }
 }
 
 /* Row `row` of [B * H * S] into `out`. `weights` has room for one number a key, `sums` for one an element of the row.
  */
-static void reference_row(const struct inputs *in, int64_t row, double *weights, double *sums, float *out)
+SDPA_AVX2_TOO static void reference_row(const struct inputs *in, int64_t row, double *weights, double *sums, float *out)
 {
     const struct sdpa *p = in->problem;
     const struct sdpa_scores *scores = in->scores;
@@ -38,8 +48,9 @@ static void reference_row(const struct inputs *in, int64_t row, double *weights,
     const double scale = sdpa_scale(p);
 
     double row_max = -INFINITY;
+    sdpa_dots(in->q + row * D, in->k + first_key * D, visible, D, weights);
     for (int64_t j = 0; j < visible; j++) {
-        weights[j] = scale * sdpa_dot(in->q + row * D, in->k + (first_key + j) * D, D);
+        weights[j] *= scale;
         if (scores)
             weights[j] = scores->modify(scores->of, weights[j], b, h, i, j);
         row_max = weights[j] > row_max ? weights[j] : row_max;

@@ -13,8 +13,15 @@ struct sdpa_scores {
     const void *of;
 };
 
-/* The sum of a_i b_i, i < n, which both are made of. */
-double sdpa_dot(const float *a, const float *b, int64_t n);
+/* A function that both are made of, compiled for plain x86-64 and for AVX2, which is chosen where a machine has it. */
+#if defined __x86_64__ && defined __GLIBC__ && !defined __clang__
+#define SDPA_AVX2_TOO __attribute__((target_clones("avx2", "default")))
+#else
+#define SDPA_AVX2_TOO
+#endif
+
+/* ret_dots[j] is the sum of q[d] k[j, d]. k [keys, D] */
+void sdpa_dots(const float *q, const float *k, int64_t keys, int64_t D, double *ret_dots);
 
 /* As sdpa_reference_cpu and sdpa_error_scale_cpu, which call them without `scores`: NULL means the mask of the struct
  * sdpa alone. With it that mask is not read. */
