@@ -181,8 +181,7 @@ int kg_audit_inputs(struct kg_arm *arm, const struct kg_fixture *fixture, uint64
         .arm = arm, .fixture = fixture, .behind = true, .set = prepared->n_ring - 1, .seed = ~seed
     };
     int status = run(&alone, ret_error);
-    const bool stages = prepared->backend->stage && prepared->backend->device == KG_CPU; /* no GPU was timed so */
-    if (!status && stages)
+    if (!status && prepared->backend->stage)
         status = audit_staging(arm, fixture, alone.set, ret_error);
     if (status || prepared->rotates || prepared->n_ring == 1) /* a window over a cold ring leaves no set out */
         return status;

@@ -32,4 +32,11 @@ expect PASS codes/small/s0/cuda_right codes/mission/s0/cuda_right codes/s16384/s
 for shape in small mission s16384; do
     expect FAIL "codes/$shape/s0/"{cuda_mismatched,cuda_half_table,cuda_last_early,cuda_zero}
 done
+
+# Right, and told by stage when a call is alone.
+status 1 "${run[@]}" --module "$broken" codes/mission --backend cuda_right,cuda_told
+expect UNGATED codes/mission/s0/cuda_right
+expect ERROR codes/mission/s0/cuda_told
+grep -q '^codes/mission/s0/cuda_told,.* us where nothing was staged since the last' "$work/results/latest/comparison.csv" ||
+    fail "cuda_told has another reason"
 finish

@@ -115,7 +115,7 @@ static const kg_backend cpu_ahead = { .name = "cpu_ahead",
 static const kg_backend *const backends[] = {
     &cpu_right,  &cpu_mismatched,  &cpu_half_table,  &cpu_zero,        &cpu_spoiling, &cpu_past_the_end, &cpu_ahead,
 #if KG_WITH_CUDA
-    &cuda_right, &cuda_mismatched, &cuda_half_table, &cuda_last_early, &cuda_zero,
+    &cuda_right, &cuda_mismatched, &cuda_half_table, &cuda_last_early, &cuda_zero,    &cuda_told,
 #endif
 };
 

@@ -8,7 +8,21 @@
 #define MISMATCHED_CODE(scaled) ((uint8_t)fminf(fmaxf(rintf(((scaled) / FP8_LARGEST + 1) * 127.5f), 0), 255))
 
 #if KG_WITH_CUDA
-extern const kg_backend cuda_right, cuda_mismatched, cuda_half_table, cuda_last_early, cuda_zero;
+extern const kg_backend cuda_right, cuda_mismatched, cuda_half_table, cuda_last_early, cuda_zero, cuda_told;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TOLD_NS 10000
+
+/* Beside the right kernel's staging and launch: TOLD_NS longer, once after each staging. A cudaError_t. */
+int told_stage(void *stream);
+int told_launch(void *stream);
+
+#ifdef __cplusplus
+}
+#endif
 #endif
 
 #endif

@@ -1,4 +1,5 @@
-/* broken_fp8_cuda.c -- stage-C kernels with a defect compiled in, and zeros: backends of broken_fp8.c. */
+/* broken_fp8_cuda.c -- stage-C kernels with a defect compiled in, and zeros, and one that `stage` tells: backends
+ * of broken_fp8.c. */
 #include <cuda_runtime_api.h>
 
 #include "broken_fp8.h"
@@ -26,3 +27,32 @@ static int launch_zero(const kg_backend *self, void *state, const kg_tensor *ten
 }
 
 const kg_backend cuda_zero = { .name = "cuda_zero", .device = KG_CUDA, .launch = launch_zero };
+
+static int cuda_status(int status, kg_error *ret_error)
+{
+    return status ? kg_fail(ret_error, KG_EDEVICE, "%s", cudaGetErrorString((cudaError_t)status)) : KG_OK;
+}
+
+static int stage_told(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error)
+{
+    const int status = stage_c_stage(self, state, tensors, stream, ret_error);
+    return status ? status : cuda_status(told_stage(stream), ret_error);
+}
+
+static int launch_told(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error)
+{
+    const int status = cuda_status(told_launch(stream), ret_error);
+    return status ? status : stage_c_launch(self, state, tensors, stream, ret_error);
+}
+
+const kg_backend cuda_told = {
+    .name = "cuda_told",
+    .device = KG_CUDA,
+    .data = &(const struct stage_c_variant){ fp8_right_enqueue, fp8_encode_linear, false },
+    .supports = stage_c_supports,
+    .prepare = stage_c_prepare,
+    .workspace = stage_c_workspace,
+    .stage = stage_told,
+    .launch = launch_told,
+    .release = stage_c_release,
+};
