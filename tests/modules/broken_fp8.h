@@ -9,12 +9,13 @@
 
 #if KG_WITH_CUDA
 extern const kg_backend cuda_right, cuda_mismatched, cuda_half_table, cuda_last_early, cuda_zero, cuda_told;
+#endif
+
+#define TOLD_NS 10000
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#define TOLD_NS 10000
 
 /* Beside the right kernel's staging and launch: TOLD_NS longer, once after each staging. A cudaError_t. */
 int told_stage(void *stream);
@@ -22,7 +23,6 @@ int told_launch(void *stream);
 
 #ifdef __cplusplus
 }
-#endif
 #endif
 
 #endif
