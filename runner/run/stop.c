@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 
-static const int signals[] = { SIGINT, SIGTERM };
+static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 #define N_SIGNALS (sizeof signals / sizeof *signals)
 
 static volatile sig_atomic_t signalled;

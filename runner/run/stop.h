@@ -1,4 +1,5 @@
-/* stop.h -- what ends a run before it is through: Ctrl-C, SIGTERM, a limit of time, or a failure under --fail-fast. */
+/* stop.h -- what ends a run before it is through: Ctrl-C, SIGTERM, a terminal that closes, a limit of time, or a
+ * failure under --fail-fast. */
 #ifndef KG_STOP_H
 #define KG_STOP_H
 
@@ -15,8 +16,8 @@ struct kg_stop {
     atomic_bool failed; /* and has */
 };
 
-/* From now on the first SIGINT or SIGTERM is only noted, and the next one ends the process at once. A signal that the
- * process was started to ignore stays ignored. timeout_s counts from now; 0: no limit. */
+/* From now on the first SIGINT, SIGTERM or SIGHUP is only noted, and the next one ends the process at once. A signal
+ * that the process was started to ignore stays ignored. timeout_s counts from now; 0: no limit. */
 struct kg_stop kg_stop_arm(double timeout_s);
 
 /* A case is finally wrong or slow, though its table does not expect it. */

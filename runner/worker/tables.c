@@ -209,6 +209,7 @@ int kg_worker_tables(const char *path, const char *name)
     fcntl(KG_WORKER_MESSAGES, F_SETFD, FD_CLOEXEC);
     signal(SIGINT, SIG_IGN); /* the parent decides when a run ends */
     signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
     snprintf(loaded.path, sizeof loaded.path, "%s", path);
     int status = kg_module_load(&loaded, name, &error);
     if (!status)

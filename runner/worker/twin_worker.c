@@ -306,6 +306,7 @@ int kg_twin_worker(void)
     fcntl(KG_TWIN_PIPE, F_SETFD, FD_CLOEXEC);
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
     if (kg_worker_open(&t.worker, &wire, &error)) {
         fprintf(stderr, "kgate worker: %s\n", error.text);
         return 2;

@@ -98,6 +98,7 @@ int kg_worker_run(void)
     fcntl(KG_WORKER_MESSAGES, F_SETFD, FD_CLOEXEC);
     signal(SIGINT, SIG_IGN); /* the parent decides when a run ends; signals often go to both */
     signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
     int status = w.out ? kg_worker_open(&w, &wire, &error) : KG_EIO;
     if (!status)
         kg_wire_sign(wire.job.token);

@@ -35,7 +35,7 @@ hanging() {
 # signals go, and Ctrl-C not ignored. It hangs.
 start() {
     rm -rf results out err
-    setsid env --default-signal=INT "$kgate" "$@" >out 2>err &
+    setsid env --default-signal=INT,HUP "$kgate" "$@" >out 2>err &
     run=$!
     hanging
 }
@@ -83,6 +83,12 @@ expect 'SIGTERM: and why' "$(reason process/plain/s0/hang)" \
     'the run was stopped (interrupted) before its output was compared'
 expect 'SIGTERM: what did not run is not skipped' "$(verdict process/plain/s0/exits)" UNSURE
 expect 'SIGTERM: not all passed' "$(jq .all_pass results/latest/correctness_summary.json)" false
+
+start run "${three[@]}"
+kill -HUP -- "-$run"
+ended
+expect 'SIGHUP: status' "$status" 4
+partial interrupted
 
 # A report that nobody reads holds the run up.
 mkfifo unread
