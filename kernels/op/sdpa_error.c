@@ -72,8 +72,10 @@ struct inputs {
 
 static double length_of(const float *x, int64_t D)
 {
-    double square;
-    sdpa_dots(x, x, 1, D, &square);
+    double square = 0;
+#pragma omp simd reduction(+ : square)
+    for (int64_t d = 0; d < D; d++)
+        square += (double)x[d] * x[d];
     return sqrt(square);
 }
 

@@ -4,6 +4,7 @@
 
 #include "broken_fp8.h"
 #include "fp8/fp8_stage_c.h"
+#include "op/sdpa_cuda.h"
 
 fp8_encode_fn mismatched_encode; /* broken_fp8_encode.cu */
 
@@ -28,20 +29,15 @@ static int launch_zero(const kg_backend *self, void *state, const kg_tensor *ten
 
 const kg_backend cuda_zero = { .name = "cuda_zero", .device = KG_CUDA, .launch = launch_zero };
 
-static int cuda_status(int status, kg_error *ret_error)
-{
-    return status ? kg_fail(ret_error, KG_EDEVICE, "%s", cudaGetErrorString((cudaError_t)status)) : KG_OK;
-}
-
 static int stage_told(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error)
 {
     const int status = stage_c_stage(self, state, tensors, stream, ret_error);
-    return status ? status : cuda_status(told_stage(stream), ret_error);
+    return status ? status : sdpa_cuda_check(self, (cudaError_t)told_stage(stream), ret_error);
 }
 
 static int launch_told(const kg_backend *self, void *state, const kg_tensor *tensors, void *stream, kg_error *ret_error)
 {
-    const int status = cuda_status(told_launch(stream), ret_error);
+    const int status = sdpa_cuda_check(self, (cudaError_t)told_launch(stream), ret_error);
     return status ? status : stage_c_launch(self, state, tensors, stream, ret_error);
 }
 
