@@ -9,6 +9,7 @@
 #define FLEX_KERNEL_CUH
 
 #include "flex/flex_args.h"
+#include "flex/flex_wgmma.cuh"
 #include "fused/flash_tile.cuh"
 
 /* ---- modifiers ------------------------------------------------------------------------------------------------ */
@@ -182,8 +183,9 @@ __device__ __forceinline__ void flex_await_q(uint32_t (&kept)[TILE::KEEP_Q ? TIL
         copies_wait_but_last();
     else
         copies_wait();
+    wgmma_sees_copies<TILE>();
     __syncthreads();
-    if (TILE::KEEP_Q) {
+    if (TILE::KEEP_Q && !FLEX_BY_WGMMA<TILE>) {
 #pragma unroll
         for (int k = 0; k < (TILE::KEEP_Q ? TILE::D / 16 : 1); k++)
             load_q<TILE>(kept[k], q_address, k);
@@ -199,6 +201,7 @@ __device__ __forceinline__ void flex_begin_step(uint32_t stages, const flex_args
     using GROUP = flex_group<TILE>;
     if (step > 0) {
         copies_wait();
+        wgmma_sees_copies<TILE>();
         flex_group_sync<TILE>(at.group); /* everyone is done with the step before */
     }
     if (next >= 0)
@@ -214,7 +217,46 @@ template <typename TILE> __device__ __forceinline__ void flex_await_v(const flex
     if (!V_COMES_LATER<TILE> || step > 0)
         return;
     copies_wait_but_last();
+    wgmma_sees_copies<TILE>();
     flex_group_sync<TILE>(at.group);
+}
+
+/* s[rows, COLS] = Q K^T; `tile` and `stage` are where the matrices begin, the others are for this lane's own loads. */
+template <typename T, typename TILE>
+__device__ __forceinline__ void flex_scores(float (&s)[TILE::STRIPS][TILE::COLS / 8][4],
+                                            const uint32_t (&kept)[TILE::KEEP_Q ? TILE::D / 16 : 1][TILE::STRIPS][4],
+                                            uint32_t tile, uint32_t q_address, uint32_t stage, uint32_t k_lane)
+{
+    if constexpr (FLEX_BY_WGMMA<TILE>)
+        wgmma_scores<T>(s, tile, stage);
+    else
+        scores_qk<T, TILE>(s, kept, forget_origin(q_address), stage + forget_origin(k_lane));
+}
+
+/* o[rows, D] += P V */
+template <typename T, typename TILE>
+__device__ __forceinline__ void flex_output(flash_rows<TILE> &rows, const float (&s)[TILE::STRIPS][TILE::COLS / 8][4],
+                                            uint32_t stage, uint32_t v_lane, float scale_log2)
+{
+    if constexpr (FLEX_BY_WGMMA<TILE>)
+        wgmma_output<T, TILE>(rows, s, stage + TILE::HALF_BYTES, scale_log2);
+    else
+        output_pv<T, TILE>(rows, s, stage + forget_origin(v_lane), scale_log2);
+}
+
+/* Writes the rows of all groups through Q's place in shared memory. */
+template <typename T, typename TILE>
+__device__ __forceinline__ void flex_end(flash_rows<TILE> &rows, const flex_args &args, const flex_place &at,
+                                         unsigned char *shared)
+{
+    if (FLEX_BY_WGMMA<TILE>)
+        __syncthreads(); /* everyone's products have read Q, whose place they take */
+    if (TILE::GROUPS > 1)
+        join_groups<TILE>(rows, (float *)(shared + TILE::Q_BYTES), at.group);
+    if (at.group == 0)
+        store<T, TILE>(rows, shared + at.warp * TILE::STRIPS * 16 * TILE::PITCH,
+                       (char *)args.flash.o + at.q_offset + (int64_t)at.warp_row * TILE::ROW_BYTES,
+                       args.flash.S - at.warp_row);
 }
 
 template <typename T, typename TILE> __device__ __forceinline__ void flex_attend(const flex_args &args)
@@ -246,21 +288,16 @@ template <typename T, typename TILE> __device__ __forceinline__ void flex_attend
         flex_begin_step<TILE>(stages, args, at, step, walk.first);
         const uint32_t stage = stages + (step & 1) * GROUP::STAGE_BYTES;
         float s[TILE::STRIPS][TILE::COLS / 8][4];
-        scores_qk<T, TILE>(s, q_kept, forget_origin(q_address), stage + forget_origin(k_lane));
+        flex_scores<T, TILE>(s, q_kept, q_shared, q_address, stage, k_lane);
         const int row = at.warp_row + forget_origin(lane) / 4, column = first_key + forget_origin(lane) % 4 * 2;
         flex_modify<TILE>(s, args, at.b, at.h, row, column);
         if (partial)
             flex_hide<TILE>(s, args, at.b, at.h, row, column);
         raise_max<TILE>(rows, s, scale_log2);
         flex_await_v<TILE>(at, step);
-        output_pv<T, TILE>(rows, s, stage + forget_origin(v_lane), scale_log2);
+        flex_output<T, TILE>(rows, s, stage, v_lane, scale_log2);
     }
-    if (TILE::GROUPS > 1)
-        join_groups<TILE>(rows, (float *)(shared + TILE::Q_BYTES), at.group);
-    if (at.group == 0)
-        store<T, TILE>(rows, shared + at.warp * TILE::STRIPS * 16 * TILE::PITCH,
-                       (char *)args.flash.o + at.q_offset + (int64_t)at.warp_row * TILE::ROW_BYTES,
-                       args.flash.S - at.warp_row);
+    flex_end<T, TILE>(rows, args, at, shared);
 }
 
 #endif

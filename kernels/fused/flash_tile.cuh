@@ -323,7 +323,24 @@ __device__ __forceinline__ void raise_max(flash_rows<TILE> &rows, const float (&
         }
 }
 
-/* o[rows, D] += P V, 16 keys at a time: the accumulators of the scores are, once packed, the A operand. */
+/* p[rows, 16] = weights of the keys k*16 .. k*16+15: the accumulators of the scores are, once packed, an A operand. */
+template <typename T, typename TILE>
+__device__ __forceinline__ void weights(uint32_t (&p)[TILE::STRIPS][4], flash_rows<TILE> &rows,
+                                        const float (&s)[TILE::STRIPS][TILE::COLS / 8][4], int k, float scale_log2)
+{
+#pragma unroll
+    for (int strip = 0; strip < TILE::STRIPS; strip++)
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const float *pair = &s[strip][k * 2 + (i >> 1)][(i & 1) * 2];
+            float low = power_of_two(fmaf(pair[0], scale_log2, -rows.row_max[strip][i & 1]));
+            float high = power_of_two(fmaf(pair[1], scale_log2, -rows.row_max[strip][i & 1]));
+            rows.row_sum[strip][i & 1] += low + high;
+            p[strip][i] = pack<T>(low, high);
+        }
+}
+
+/* o[rows, D] += P V, 16 keys at a time */
 template <typename T, typename TILE>
 __device__ __forceinline__ void output_pv(flash_rows<TILE> &rows, const float (&s)[TILE::STRIPS][TILE::COLS / 8][4],
                                           uint32_t v_address, float scale_log2)
@@ -331,16 +348,7 @@ __device__ __forceinline__ void output_pv(flash_rows<TILE> &rows, const float (&
 #pragma unroll
     for (int k = 0; k < TILE::COLS / 16; k++) {
         uint32_t p[TILE::STRIPS][4];
-#pragma unroll
-        for (int strip = 0; strip < TILE::STRIPS; strip++)
-#pragma unroll
-            for (int i = 0; i < 4; i++) {
-                const float *pair = &s[strip][k * 2 + (i >> 1)][(i & 1) * 2];
-                float low = power_of_two(fmaf(pair[0], scale_log2, -rows.row_max[strip][i & 1]));
-                float high = power_of_two(fmaf(pair[1], scale_log2, -rows.row_max[strip][i & 1]));
-                rows.row_sum[strip][i & 1] += low + high;
-                p[strip][i] = pack<T>(low, high);
-            }
+        weights<T, TILE>(p, rows, s, k, scale_log2);
 #pragma unroll
         for (int n = 0; n < TILE::D / 8; n += 2) {
             uint32_t values[4];
