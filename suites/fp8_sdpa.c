@@ -31,7 +31,7 @@ static const struct sdpa shapes[] = {
         }, /* of two of its heads */                                                                                   \
         { "scale", .B = 1, .H = 2, .S = 77, .D = 64, .dtype = KG_E4M3, .scale = 0.05 },                                \
         { "alike_1", .B = 1, .H = 2, .S = 77, .D = 64, .dtype = KG_E4M3, .scale = 0.1 },                               \
-        { "alike_2", .B = 1, .H = 2, .S = 77, .D = 64, .dtype = KG_E4M3, .scale = 0.2 },                               \
+        { "alike_2", .B = 1, .H = 2, .S = 77, .D = 64, .dtype = KG_E4M3, .scale = 0.15 },                              \
         { "scale_long", .B = 1, .H = 2, .S = 20, .Skv = 3001, .D = 64, .dtype = KG_E4M3, .scale = 0.05 },              \
         { "whole", .B = 2, .H = 8, .S = 64, .Skv = 128, .D = 64, .dtype = KG_E4M3 }, /* tiles, more keys or fewer */   \
         { "whole_fewer", .B = 2, .H = 2, .S = 256, .Skv = 128, .D = 64, .dtype = KG_E4M3 },                            \

@@ -118,29 +118,33 @@ static void cpu_unmap(kg_context *context, void *data, size_t bytes)
     kg_shared_memory_unmap(data, bytes);
 }
 
-/* Where to write what is to lie at `data`; close_write follows. */
-static int open_write(kg_context *context, void *data, size_t bytes, void **ret_data, kg_error *ret_error)
+/* Where to read or write what lies at `data`, whose pages a kernel may have protected; close_unseen follows. */
+static int open_unseen(kg_context *context, const void *data, size_t bytes, void **ret_data, kg_error *ret_error)
 {
     const bool unseen = context->unseen_writes && bytes > 0 && kg_shared_memory_has(cpu(context)->shared, data);
-    *ret_data = unseen ? kg_shared_memory_alias(cpu(context)->shared, data, bytes) : data;
-    return *ret_data ? KG_OK : kg_fail(ret_error, KG_ENOMEM, "no addresses to write a buffer of %zu bytes", bytes);
+    *ret_data = unseen ? kg_shared_memory_alias(cpu(context)->shared, data, bytes) : (void *)(uintptr_t)data;
+    return *ret_data ? KG_OK : kg_fail(ret_error, KG_ENOMEM, "no addresses to reach a buffer of %zu bytes", bytes);
 }
 
-static void close_write(const void *data, void *written, size_t bytes)
+static void close_unseen(const void *data, void *reached, size_t bytes)
 {
-    if (written != data)
-        kg_shared_memory_unalias(written, bytes);
+    if (reached != data)
+        kg_shared_memory_unalias(reached, bytes);
 }
 
 static int cpu_copy(kg_context *context, void *to, const void *from, size_t bytes, kg_error *ret_error)
 {
-    void *at;
-    int status = open_write(context, to, bytes, &at, ret_error);
+    void *at, *source;
+    int status = open_unseen(context, from, bytes, &source, ret_error);
     if (status)
         return status;
-    memcpy(at, from, bytes);
-    close_write(to, at, bytes);
-    return KG_OK;
+    status = open_unseen(context, to, bytes, &at, ret_error);
+    if (!status) {
+        memcpy(at, source, bytes);
+        close_unseen(to, at, bytes);
+    }
+    close_unseen(from, source, bytes);
+    return status;
 }
 
 static int cpu_compete(kg_context *context, void *data, double us, uint64_t draw, kg_error *ret_error)
@@ -198,22 +202,22 @@ static bool cpu_unseal(kg_context *context)
 static int cpu_fill(kg_context *context, const kg_tensor *tensor, uint64_t seed, uint32_t ordinal, kg_error *ret_error)
 {
     kg_tensor at = *tensor;
-    int status = open_write(context, tensor->data, kg_tensor_bytes(tensor), &at.data, ret_error);
+    int status = open_unseen(context, tensor->data, kg_tensor_bytes(tensor), &at.data, ret_error);
     if (status)
         return status;
     kg_cpu_fill(&at, seed, ordinal);
-    close_write(tensor->data, at.data, kg_tensor_bytes(tensor));
+    close_unseen(tensor->data, at.data, kg_tensor_bytes(tensor));
     return KG_OK;
 }
 
 static int cpu_paint(kg_context *context, void *data, size_t bytes, uint32_t pattern, kg_error *ret_error)
 {
     void *at;
-    int status = open_write(context, data, bytes, &at, ret_error);
+    int status = open_unseen(context, data, bytes, &at, ret_error);
     if (status)
         return status;
     kg_cpu_paint(at, bytes, pattern);
-    close_write(data, at, bytes);
+    close_unseen(data, at, bytes);
     return KG_OK;
 }
 
@@ -229,18 +233,24 @@ static int cpu_count_changed(kg_context *context, const struct kg_span *spans, i
 
 static int cpu_digest(kg_context *context, const void *data, size_t bytes, uint64_t *ret_digest, kg_error *ret_error)
 {
-    (void)context;
-    (void)ret_error;
-    *ret_digest = kg_cpu_digest(data, bytes);
+    void *at;
+    int status = open_unseen(context, data, bytes, &at, ret_error);
+    if (status)
+        return status;
+    *ret_digest = kg_cpu_digest(at, bytes);
+    close_unseen(data, at, bytes);
     return KG_OK;
 }
 
 static int cpu_compare(kg_context *context, const kg_tensor *got, const kg_tensor *expected, const kg_tensor *scale,
                        const kg_gates *gates, struct kg_comparison *ret_comparison, kg_error *ret_error)
 {
-    (void)context;
-    (void)ret_error;
-    kg_cpu_compare(got, expected, scale, gates, ret_comparison);
+    kg_tensor at = *got;
+    int status = open_unseen(context, got->data, kg_tensor_bytes(got), &at.data, ret_error);
+    if (status)
+        return status;
+    kg_cpu_compare(&at, expected, scale, gates, ret_comparison);
+    close_unseen(got->data, at.data, kg_tensor_bytes(got));
     return KG_OK;
 }
 

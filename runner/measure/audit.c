@@ -18,13 +18,15 @@ enum { FEWEST_SETS = 4, OFTEN = 64 };
 struct audit {
     struct kg_arm *arm;
     const struct kg_fixture *fixture;
-    bool behind;     /* a window of the first set, without a pause; else alone */
-    bool kept;       /* after a window of its own set, then its inputs were written */
-    bool staging;    /* all inputs are seen, and staged by turns */
-    void *staged;    /* what is in a workspace then; NULL: the backend has none */
-    int set;         /* that is called */
-    kg_window *call; /* one, on it */
-    uint64_t seed;   /* of inputs that nobody has seen, one further each time */
+    bool behind;               /* a window of the first set, without a pause; else alone */
+    bool kept;                 /* after a window of its own set, then its inputs were written */
+    bool staging;              /* all inputs are seen, and staged by turns */
+    struct kg_fixture *unseen; /* whose inputs one of the first turns has: its output is looked at; NULL: none */
+    int looks;                 /* in this turn */
+    void *staged;              /* what is in a workspace then; NULL: the backend has none */
+    int set;                   /* that is called */
+    kg_window *call;           /* one, on it */
+    uint64_t seed;             /* of inputs that nobody has seen, one further each time */
     double us[2][TURNS];
     int turns;
 };
@@ -81,6 +83,17 @@ static int time_alone(struct audit *a, uint64_t seed, bool stage, double *ret_us
     return status;
 }
 
+static int look(const struct audit *a, kg_error *ret_error)
+{
+    struct kg_comparison comparison;
+    int status = kg_fixture_compare(a->unseen, &a->arm->prepared->ring[a->set], &comparison, ret_error);
+    if (!status && !kg_fixture_nearly_accepts(a->unseen, &comparison))
+        status = kg_fail(ret_error, KG_EDEVICE,
+                         "timed alone on inputs of this run, it gave a wrong output: max |err| %.3g, %llu unwritten",
+                         comparison.max_abs, (unsigned long long)comparison.unwritten);
+    return status;
+}
+
 /* `first`: 1 where the call on unseen inputs comes first. */
 static int take_turn(struct audit *a, int first, kg_error *ret_error)
 {
@@ -89,8 +102,12 @@ static int take_turn(struct audit *a, int first, kg_error *ret_error)
     for (int i = 0; i < 2 && !status; i++) {
         const int unseen = (i + first) % 2;
         double *us = &a->us[unseen][a->turns];
-        const uint64_t seed = unseen && !a->staging ? kg_mix64(a->seed++) : seen;
-        status = (a->behind ? time_behind : time_alone)(a, seed, unseen || !a->staging, us, ret_error);
+        const bool looks = unseen && a->unseen && a->turns == a->looks;
+        const uint64_t drawn = looks ? a->unseen->of.seed : kg_mix64(a->seed++);
+        status = (a->behind ? time_behind : time_alone)(a, unseen && !a->staging ? drawn : seen, unseen || !a->staging,
+                                                        us, ret_error);
+        if (!status && looks)
+            status = look(a, ret_error);
     }
     a->turns++;
     return status;
@@ -172,18 +189,25 @@ static int audit_staging(struct kg_arm *arm, const struct kg_fixture *fixture, i
     return status;
 }
 
-int kg_audit_inputs(struct kg_arm *arm, const struct kg_fixture *fixture, uint64_t seed, kg_error *ret_error)
+int kg_audit_inputs(struct kg_arm *arm, const struct kg_fixture *fixture, struct kg_fixture *unseen, uint64_t seed,
+                    kg_error *ret_error)
 {
     const struct kg_prepared *prepared = arm->prepared;
     const int sets = prepared->rotates ? prepared->n_ring : arm->n_windows;
+    const bool is_behind = !prepared->rotates && prepared->n_ring > 1; /* a window over a cold ring leaves no set out */
+    const uint64_t draw = kg_mix64(seed);
+    const bool looks_behind = is_behind && draw / FEWEST % 2;
     struct audit alone = { .arm = arm, .fixture = fixture, .set = (int)(seed % (uint64_t)sets), .seed = seed };
     struct audit behind = {
         .arm = arm, .fixture = fixture, .behind = true, .set = prepared->n_ring - 1, .seed = ~seed
     };
+    struct audit *looking = looks_behind ? &behind : &alone; /* once: inputs that it has seen it may know */
+    looking->unseen = unseen;
+    looking->looks = (int)(draw % FEWEST);
     int status = run(&alone, ret_error);
     if (!status && prepared->backend->stage)
         status = audit_staging(arm, fixture, alone.set, ret_error);
-    if (status || prepared->rotates || prepared->n_ring == 1) /* a window over a cold ring leaves no set out */
+    if (status || !is_behind)
         return status;
     status = fill(&behind, 0, fixture->of.seed, true, ret_error);
     return status ? status : run(&behind, ret_error);

@@ -287,3 +287,18 @@ bool kg_fixture_accepts(const struct kg_fixture *fixture, const struct kg_compar
     const kg_gates gates = kg_case_gates(&fixture->of, comparison->largest);
     return kg_gate_marks_all(kg_comparison_mark(comparison, &gates));
 }
+
+#define NEAR 4
+#define NEAR_PCT 0.1 /* of bad elements more, for gates that allow none */
+
+bool kg_fixture_nearly_accepts(const struct kg_fixture *fixture, const struct kg_comparison *comparison)
+{
+    kg_gates gates = kg_case_gates(&fixture->of, comparison->largest);
+    gates.max_abs *= NEAR;
+    gates.mean_abs *= NEAR;
+    gates.bad_pct = gates.bad_pct * NEAR + NEAR_PCT;
+    gates.rel_l2 *= NEAR;
+    gates.scaled *= NEAR;
+    gates.slope *= NEAR;
+    return kg_gate_marks_all(kg_comparison_mark(comparison, &gates));
+}

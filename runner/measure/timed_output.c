@@ -178,5 +178,5 @@ int kg_timed_output_check(void *timed_output, struct kg_arm *arm, struct kg_arm 
         status = check_other(t, arm, ret_error);
     if (!status && keeps)
         status = kg_fail(ret_error, keeps, "%s", kept.text);
-    return status ? status : kg_audit_inputs(arm, t->fixture, t->seed, ret_error);
+    return status ? status : kg_audit_inputs(arm, t->fixture, t->unseen, t->seed, ret_error);
 }

@@ -7,11 +7,12 @@
 
 struct kg_timed_output {
     struct kg_fixture *fixture;
-    struct kg_fixture *other; /* of the same problem and another seed; NULL: not asked on other inputs */
-    uint64_t digest;          /* of the checked output */
-    uint64_t other_digest;    /* of one on the other inputs that an earlier round found right; 0: none, and set here */
-    uint64_t seed;            /* of how often a set is called before its inputs are exchanged */
-    bool baseline_wrong;      /* what failed is the baseline's output */
+    struct kg_fixture *other;  /* of the same problem and another seed; NULL: not asked on other inputs */
+    struct kg_fixture *unseen; /* the same of inputs that no run before had (audit.h); NULL: not asked on those */
+    uint64_t digest;           /* of the checked output */
+    uint64_t other_digest;     /* of one on the other inputs that an earlier round found right; 0: none, and set here */
+    uint64_t seed;             /* of how often a set is called before its inputs are exchanged */
+    bool baseline_wrong;       /* what failed is the baseline's output */
 };
 
 /* A kg_interlude's call. Every set that timed calls were given must hold the checked output, or one that is as right.

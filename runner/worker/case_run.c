@@ -230,6 +230,22 @@ static int use_other(struct kg_worker *w, const struct kg_job_case *one, enum kg
     return one->other_digest ? KG_OK : compute_reference(w, one, &w->other, next, ret_error);
 }
 
+#define LOOKS_AGAIN 2 /* one of so many later rounds */
+
+/* NULL where a round does not look, or where there is no room: without it all else is asked. */
+static struct kg_fixture *use_unseen(struct kg_worker *w, const struct kg_job_case *one)
+{
+    struct kg_case of_unseen = one->of;
+    kg_error error = { 0 };
+    of_unseen.seed = kg_mix64(~kg_seed_of(w, one));
+    if (w->job->round > 1 && of_unseen.seed % LOOKS_AGAIN)
+        return NULL;
+    if (use_fixture(w, &w->unseen, &of_unseen, &error))
+        return NULL;
+    kg_fixture_set_arithmetic(&w->unseen, w->fixture.arithmetic);
+    return compute_reference(w, one, &w->unseen, KG_TIMING, &error) ? NULL : &w->unseen;
+}
+
 /* Of inputs that are not too large to be asked more than once, in the run's first round. */
 static bool is_first_check(const struct kg_worker *w, const struct kg_job_case *one)
 {
@@ -328,6 +344,7 @@ static int measure(struct kg_worker *w, struct kg_arms *arms, uint64_t digest, s
     struct kg_timed_output output = {
         .fixture = &w->fixture,
         .other = other ? &w->other : NULL,
+        .unseen = use_unseen(w, one),
         .digest = digest,
         .other_digest = one->other_digest,
         .seed = kg_seed_of(w, one),
@@ -417,6 +434,7 @@ static void forget_inputs(struct kg_worker *w)
 {
     kg_fixture_done(&w->fixture);
     kg_fixture_done(&w->other);
+    kg_fixture_done(&w->unseen);
 }
 
 static void judge_kernel(struct kg_worker *w, const struct kg_job_case *one)

@@ -38,18 +38,24 @@ gate run --module "$broken" late/plain/s0/knows_past --bless --allow-dirty --rea
 caught late/plain/s0/knows_past ERROR 'us on inputs that were seen before'
 
 # Those that work where somebody wrote since, and half of it elsewhere. One spoils what the other finds.
-for backend in honest protection staging flags later; do
+for backend in honest protection staging flags later reading; do
     again=()
     [ "$backend" != later ] || again=(--bless --allow-dirty --reason 'for more rounds' --expectations past)
     gate run --module "$modules/notices.so" --backend "$backend" --format json "${again[@]}"
     case $backend in
     flags | later) caught "notices/plain/s0/$backend" ERROR 'on other inputs the timed calls gave a wrong output' ;;
+    reading) caught notices/plain/s0/reading ERROR 'the timed calls gave another output than the checked one' ;;
     honest) expect 'notices nothing' "$(verdict notices/plain/s0/honest)" UNGATED ;;
     protection) caught notices/plain/s0/protection ERROR 'on other inputs the timed calls gave a wrong output' ;;
     staging) caught notices/plain/s0/staging ERROR 'us where nothing was staged since the last' ;;
     esac
 done
 
+for _ in {1..6}; do # which call is looked at is drawn, in each round anew
+    gate run --module "$modules/notices.so" --backend first_met --format json --bless --allow-dirty --reason 'for more rounds' --expectations past
+    case $(reason notices/plain/s0/first_met) in 'timed alone on inputs of this run'*) break ;; esac
+done
+caught notices/plain/s0/first_met ERROR 'timed alone on inputs of this run, it gave a wrong output'
 for _ in {1..4}; do # the calls that are not in a row meet two of five
     gate run --module "$broken" some_calls/tiny/s0/rests --l2 warm --format json
     caught some_calls/tiny/s0/rests ERROR 'on other inputs'

@@ -13,7 +13,7 @@
 #include "measure/audit.h"
 
 enum { N = 64 };
-enum kind { HONEST, KNOWS, KNOWS_LAST, KNOWS_A_LITTLE, FORGETS };
+enum kind { HONEST, KNOWS, KNOWS_LAST, KNOWS_A_LITTLE, FORGETS, LIES };
 
 static int tensors(const void *problem, kg_tensor ret_tensors[KG_MAX_TENSORS], int *ret_count)
 {
@@ -24,14 +24,21 @@ static int tensors(const void *problem, kg_tensor ret_tensors[KG_MAX_TENSORS], i
     return KG_OK;
 }
 
-static const kg_op op = { .name = "copy", .tensors = tensors };
-static const kg_suite suite = { .name = "copies", .op = &op };
+static int reference(const void *problem, const kg_tensor *call, kg_error *ret_error)
+{
+    (void)problem, (void)ret_error;
+    memcpy(call[1].data, call[0].data, N * sizeof(float));
+    return KG_OK;
+}
+
+static const kg_op op = { .name = "copy", .tensors = tensors, .reference_cpu = reference };
+static const kg_suite suite = { .name = "copies", .op = &op, .gates = { 1e-6, 1e-6, 1e-6, 1e-6, 0, 1e-6 } };
 static const char *const problem = "one";
 
 static bool seen(enum kind kind, float first)
 {
     static const int outputs[] = {
-        [HONEST] = 1, [KNOWS] = 256, [KNOWS_LAST] = 1, [KNOWS_A_LITTLE] = 256, [FORGETS] = 256
+        [HONEST] = 1, [KNOWS] = 256, [KNOWS_LAST] = 1, [KNOWS_A_LITTLE] = 256, [FORGETS] = 256, [LIES] = 256
     };
     static float had[256];
     static int count;
@@ -55,13 +62,16 @@ int clock_gettime(clockid_t id, struct timespec *ret_now)
 static int launch(const kg_backend *self, void *state, const kg_tensor *call, void *stream, kg_error *ret_error)
 {
     static const long unseen_us[] = {
-        [HONEST] = 300, [KNOWS] = 600, [KNOWS_LAST] = 600, [KNOWS_A_LITTLE] = 301, [FORGETS] = 100
+        [HONEST] = 300, [KNOWS] = 600, [KNOWS_LAST] = 600, [KNOWS_A_LITTLE] = 301, [FORGETS] = 100, [LIES] = 300
     };
     const enum kind kind = *(const enum kind *)self->data;
     const float *x = call[0].data;
     (void)state, (void)stream, (void)ret_error;
-    atomic_fetch_add(&now_ns, 1000 * (seen(kind, x[0]) ? 300 : unseen_us[kind]));
+    const bool known = seen(kind, x[0]);
+    atomic_fetch_add(&now_ns, 1000 * (known ? 300 : unseen_us[kind]));
     memcpy(call[1].data, x, N * sizeof *x);
+    if (kind == LIES && !known)
+        memset(call[1].data, 0, sizeof *x);
     return KG_OK;
 }
 
@@ -71,18 +81,23 @@ static int audit(enum kind kind, kg_error *ret_error)
     const struct kg_case of = { .suite = &suite, .problem = &problem, .shape = "one", .kind = KG_CPU, .seed = 5 };
     kg_context *context = NULL;
     struct kg_host_state host;
-    struct kg_fixture fixture = { 0 };
+    struct kg_fixture fixture = { 0 }, unseen = { 0 };
+    struct kg_case of_unseen = of;
     struct kg_prepared prepared = { 0 };
     kg_host_init(&host);
     assert_int_equal(kg_device_open(KG_CPU, 0, &context, ret_error), KG_OK);
     assert_int_equal(kg_fixture_new(context, &of, &fixture, ret_error), KG_OK);
+    of_unseen.seed = 1000 + kind;
+    assert_int_equal(kg_fixture_new(context, &of_unseen, &unseen, ret_error), KG_OK);
+    assert_int_equal(kg_fixture_reference(&unseen, ret_error), KG_OK);
     assert_int_equal(kg_prepared_new(&host, &fixture, &backend, &problem, NULL, &prepared, ret_error), KG_OK);
     struct kg_arm arm = { .prepared = &prepared, .spin_us = -1 };
     assert_int_equal(kg_arm_open(&arm, 1000, ret_error), KG_OK);
-    const int status = kg_audit_inputs(&arm, &fixture, 77 + kind, ret_error);
+    const int status = kg_audit_inputs(&arm, &fixture, &unseen, 77 + kind, ret_error);
     kg_arm_close(&arm);
     kg_prepared_done(&prepared);
     kg_fixture_done(&fixture);
+    kg_fixture_done(&unseen);
     kg_host_done(&host);
     context->ops->close(context);
     return status;
@@ -107,11 +122,20 @@ static void a_gap_that_is_small_or_the_other_way_is_none(void **state)
     assert_int_equal(audit(FORGETS, &error), KG_OK);
 }
 
+static void a_wrong_output_on_unseen_inputs_is_an_error(void **state)
+{
+    kg_error error = { 0 };
+    (void)state;
+    assert_int_equal(audit(LIES, &error), KG_EDEVICE);
+    assert_non_null(strstr(error.text, "on inputs of this run, it gave a wrong output"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slower_on_unseen_inputs_is_an_error),
         cmocka_unit_test(a_gap_that_is_small_or_the_other_way_is_none),
+        cmocka_unit_test(a_wrong_output_on_unseen_inputs_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
