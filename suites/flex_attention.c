@@ -429,7 +429,10 @@ static const struct flex lengths[] = {
 };
 
 /* Each rest of a division by 8, and by 64 what vectors of several widths leave. */
-#define DIMENSION(d) FLEX_ROW("d_" #d, (), (RELATIVE(12)), ONE, .S = 33, .D = d, .dtype = KG_BF16, .causal = true)
+#define DIMENSION(d)                                                                                                   \
+    FLEX_ROW("d_" #d, (), (RELATIVE(12)), ONE, .S = 33, .D = d, .dtype = KG_BF16, .causal = true),                     \
+        FLEX_ROW("d_" #d "_window", (), (SLIDING(10)), HEADS, .S = 33, .Skv = 90, .D = d, .dtype = KG_F16,             \
+                 .causal = true, .bottom_right = true, .scale = 0.3)
 
 static const struct flex cpu_lengths[] = {
     LENGTH("_bf16_d64_s1", CPU_HEADS, KG_BF16, 64, 1),
@@ -468,6 +471,9 @@ static const struct flex cpu_lengths[] = {
     DIMENSION(192),
     DIMENSION(208),
     FLEX_ROW("cap_2000", (), (CAP(2000)), ONE, .S = 77, .D = 16, .dtype = KG_BF16), /* not by an approximate tanh */
+    FLEX_ROW("full_k1300", (), (BLOCK(64)), ONE, .S = 9, .Skv = 1300, .D = 16, .dtype = KG_BF16),
+    FLEX_ROW("alibi_q40000", (), (ALIBI, BLOCK(64)), .B = 1, .H = 1, .S = 40000, .Skv = 16, .D = 16, .dtype = KG_F16),
+    FLEX_ROW("documents_70001", (), (DOCUMENT(66000)), .B = 1, .H = 1, .S = 3, .Skv = 70001, .D = 24, .dtype = KG_F16),
 };
 
 /* clang-format off */
@@ -499,9 +505,13 @@ static const kg_suite_regime length_regimes[] = {
     { "sink_mid", "*_bf16_d64_s300" },
     { "sink_mid", "*_bf16_d16_k300" },
     { "sink_last", "*_bf16_d64_s300" },
+    { "sink_small_last", "full_bf16_*" },
+    { "sink_far_last", "full_bf16_*" },
     { "climbing", "*_bf16_d64_s300" },
     { "end_v", "*_f16_d*_k77" },
     { "deepest", "*_bf16_d16_k300" }, /* of the CPU, as D 16 says */
+    { "deepest", "full_k1300" },
+    { "lowest", "d_*_window" },
     { "large_q", "full_f16_d16_*" },
     { "large_k", "full_f16_d16_*" },
     { "winner", "alibi_k2000" },

@@ -79,7 +79,7 @@ static const struct sdpa parity_shapes[] = {
     { "constant", "mission" }, { "sparse", "mission" }, { "ascending", "mission" }, { "alternating", "mission" },      \
     { "high", "mission" }, { "sink", "mission" }, { "coded", "mission" }, { "sixty_four", "mission" },                 \
     { "huge_v", "mission" }, { "head_scales", "mission" }, { "low", "mission" }, { "bottom", "mission" },              \
-    { "deepest", "mission" }, { "outlier_k", "mission" }, { "outlier_q", "mission" }, { "end_v", "mission" },          \
+    { "deepest", "mission" }, { "deepest", "decode" }, { "deepest", "long" }, { "outlier_k", "mission" }, { "outlier_q", "mission" }, { "end_v", "mission" },          \
     { "large_q", "mission" }, { "large_k", "mission" }, { "ascending", "odd" }, { "ascending", "uneven" },             \
     { "head_scales", "odd" }, { "sink_near", "threads" }, { "outlier_v", "scale*" }, { "outlier_v", "long_*" },        \
     { "zero_heads", "scale" }, { "zero_heads", "many_heads" }, { "zero_tiles", "uneven" }

@@ -150,6 +150,13 @@ enum { keys_mha = 4, keys_gqa = 2 };
 /* With fewer batches, for a CPU. */
 #define LARGE_DIMENSION(d) ROW(f16, d, 1, causal, gqa, 77), ROW(bf16, d, 2, full, mha, 77), OTHER_MASKS(d)
 
+/* What a path of a head dimension's own may forget: either alignment, lengths apart, batches, groups, scales. */
+#define DIMS(n, b, h, keys, s, skv, d, type, mask, factor)                                                             \
+    { MEET_SIZES("dims_" #d "_" #n, b, h, keys, s, skv, d, mask, factor), .dtype = (enum kg_dtype)dtype_##type }
+#define EVERYTHING(d)                                                                                                  \
+    DIMS(1, 2, 6, 2, 33, 90, d, bf16, bottom, 0.3), DIMS(2, 3, 4, 1, 77, 40, d, f16, causal, 0.05),                    \
+        DIMS(3, 1, 5, 5, 20, 77, d, bf16, full, 0)
+
 /* Batches past 16 bits, heads of all of them past what the second and third side of a grid hold. */
 #define MANY_HEADS(d, keys)                                                                                            \
     { "limit_heads_d" #d "_k" #keys, .B = 33000, .H = 2, .S = 1, .Skv = keys, .D = d, .dtype = KG_F16 }
@@ -167,6 +174,7 @@ enum { keys_mha = 4, keys_gqa = 2 };
         { "key_heads_300", .B = 1, .H = 300, .S = 3, .Skv = 10, .D = d, .dtype = KG_BF16 },                            \
         { "queries_66001", .B = 1, .H = 1, .S = 66001, .Skv = 9, .D = d, .dtype = KG_F16 },                  \
         { "keys_70001_d" #d, .B = 1, .H = 2, .Hkv = 1, .S = 3, .Skv = 70001, .D = d, .dtype = KG_BF16 },               \
+        { "even_70001", .B = 1, .H = 1, .S = 3, .Skv = 70001, .D = d, .dtype = KG_F16, .scale = 0.0001 },              \
         { "causal_keys_70001", .B = 1, .H = 1, .S = 3, .Skv = 70001, .D = d, .dtype = KG_F16, .causal = true,          \
           .bottom_right = true },                                                                                      \
         { "one_tile", .B = 1, .H = 1, .S = 32, .Skv = 48, .D = d, .dtype = KG_F16 },                                   \
@@ -341,6 +349,8 @@ static const struct sdpa shapes[] = {
     COMMON_DIMENSION(160),
     COMMON_DIMENSION(192),
     REST_OF_DIMENSIONS,
+    EVERYTHING(32), EVERYTHING(40), EVERYTHING(72), EVERYTHING(96), EVERYTHING(112), EVERYTHING(120), EVERYTHING(160),
+    EVERYTHING(192), EVERYTHING(256),
     LONG(64, 128),
     LONG_OF_SEVERAL(64),
     LONG_AND_NARROW,
@@ -398,6 +408,12 @@ static const struct sdpa cpu_shapes[] = {
     COMMON_DIMENSION(192),
     OTHER_MASKS(80),
     REST_OF_DIMENSIONS,
+    EVERYTHING(4), EVERYTHING(16), EVERYTHING(32), EVERYTHING(40), EVERYTHING(48), EVERYTHING(56), EVERYTHING(72),
+    EVERYTHING(80), EVERYTHING(96), EVERYTHING(100), EVERYTHING(112), EVERYTHING(120), EVERYTHING(136), EVERYTHING(144),
+    EVERYTHING(160), EVERYTHING(176), EVERYTHING(192), EVERYTHING(208), EVERYTHING(224), EVERYTHING(256),
+    { "deep_1", .B = 1, .H = 2, .Hkv = 1, .S = 1, .Skv = 77, .D = 136, .dtype = KG_F16 },
+    { "deep_2", .B = 1, .H = 2, .Hkv = 1, .S = 9, .Skv = 1201, .D = 24, .dtype = KG_BF16 },
+    { "deep_3", .B = 1, .H = 2, .Hkv = 1, .S = 1, .Skv = 5001, .D = 24, .dtype = KG_F16, .causal = true, .bottom_right = true },
     LONG(64, 128),
     LONG_OF_SEVERAL(64),
     LONG_AND_NARROW,
@@ -414,7 +430,7 @@ static const struct sdpa cpu_shapes[] = {
     ODD_DIMENSIONS,
     { "groups_of_41", .B = 1, .H = 82, .Hkv = 2, .S = 1, .Skv = 3, .D = 8, .dtype = KG_F16 },
     { "groups_of_7", .B = 2000, .H = 7, .Hkv = 1, .S = 1, .Skv = 3, .D = 8, .dtype = KG_F16 }, /* past 16 bits of 1/7 */
-    { "groups_of_5", .B = 1, .H = 17500, .Hkv = 3500, .S = 1, .Skv = 3, .D = 8, .dtype = KG_F16 },
+    { "groups_of_5", .B = 1, .H = 40000, .Hkv = 8000, .S = 1, .Skv = 3, .D = 8, .dtype = KG_F16 },
     { "groups_of_71", .B = 2, .H = 71, .Hkv = 1, .S = 1, .Skv = 5, .D = 8, .dtype = KG_F16 },
     { "queries_600001", .B = 1, .H = 1, .S = 600001, .Skv = 3, .D = 8, .dtype = KG_F16 },
     LENGTH_PAIRS(LENGTH, f16, full, 40, 1, 0),
@@ -471,6 +487,8 @@ static const kg_suite_regime regimes[] = {
     { "sink_last", "decode_8*" }, /* what the maximum so far is rescaled by, far down */
     { "sink_last", "*_b3_full_gqa_s77" },
     { "sink_last", "narrow_1030" },
+    { "sink_small_last", "bf16_*_full_gqa_s77" },
+    { "sink_far_last", "bf16_*_full_gqa_s77" },
     { "climbing", "causal_3000" }, /* past 2^128 in all */
     { "climbing", "*_b1_*_gqa_s640" },
     { "outlier_v", "*_d24_b2_*_k*" },
@@ -482,6 +500,9 @@ static const kg_suite_regime regimes[] = {
     SUM_REGIMES("bf16_d128_b3_full_gqa_s77"),
     { "deepest", "bf16_d24_b2_*" }, /* of the CPU, all four */
     { "deepest", "together_26" },
+    { "deepest", "deep_*" },
+    { "lowest", "dims_*" },
+    { "winner", "dims_*[13]" },
     { "deepest", "bf16_d224_b1_*" },
     { "deepest", "f16_d136_b1_*" },
     { "winner", "keys_70001_d24" },

@@ -95,7 +95,7 @@ double sdpa_visible_pairs(const struct sdpa *p);
 #define SDPA_CUDA(function) NULL
 #endif
 
-#define SDPA_REGIMES 35
+#define SDPA_REGIMES 37
 extern const kg_regime sdpa_regimes[SDPA_REGIMES];
 
 /* The references: double-precision accumulation, output FP32. */

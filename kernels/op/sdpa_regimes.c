@@ -231,26 +231,34 @@ int sdpa_change_levels(const void *data, const void *problem, uint64_t seed, con
     return KG_OK;
 }
 
+/* The first key or the last. */
+static int64_t sink_of(const struct sdpa_levels *levels, const struct sdpa *p)
+{
+    return level_of(levels, p, 1, 0) != 0 ? 0 : sdpa_kv_length(p) - 1;
+}
+
 int sdpa_change_sink(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
                      kg_error *ret_error)
 {
     const struct sdpa *p = problem;
-    const int64_t sink = level_of(data, p, 1, 0) != 0 ? 0 : sdpa_kv_length(p) - 1;
+    const int64_t sink = sink_of(data, p);
     for (int64_t n = 0; n < key_heads(p); n++)
         for (int64_t d = 0; d < p->D; d++)
             key_row(p, &tensors[SDPA_V], n, sink)[d] = 0;
     return sdpa_change_levels(data, problem, seed, tensors, ret_error);
 }
 
-/* Beside it others' weights are 0 in FP32: a floor under them, which their values make count, is not. */
+/* Beside a sink by 130 others' weights are 0 in FP32: a floor under them, which their values make count, is not. By 70
+ * these make them count. */
 int sdpa_change_sink_small(const void *data, const void *problem, uint64_t seed, const kg_tensor *tensors,
                            kg_error *ret_error)
 {
     const struct sdpa *p = problem;
     const bool wide = is_wide(p, tensors);
+    const int64_t sink = sink_of(data, p), others = sink == 0;
     for (int64_t n = 0; n < key_heads(p); n++) {
-        multiply(key_row(p, &tensors[SDPA_V], n, 0), p->D, wide ? 0x1p-20f : 1);
-        multiply(key_row(p, &tensors[SDPA_V], n, 1), (sdpa_kv_length(p) - 1) * p->D, wide ? 0x1p100f : 1);
+        multiply(key_row(p, &tensors[SDPA_V], n, sink), p->D, wide ? 0x1p-20f : 1);
+        multiply(key_row(p, &tensors[SDPA_V], n, others), (sdpa_kv_length(p) - 1) * p->D, wide ? 0x1p100f : 1);
     }
     return sdpa_change_levels(data, problem, seed, tensors, ret_error);
 }

@@ -102,6 +102,10 @@ sdpa_regime_fn sdpa_answer_winners, sdpa_answer_constant, sdpa_same_hidden;
       SDPA_DATA(sdpa_levels, 55, sdpa_level_last_key, 1), .change = sdpa_change_sink },                                \
     { .name = "sink_small", .help = "the same by 130; in BF16 its values are 2^-20, others' 2^100 times normal",           \
       SDPA_DATA(sdpa_levels, 130, sdpa_level_first_key, 1), .change = sdpa_change_sink_small },                        \
+    { .name = "sink_small_last", .help = "the same, of the last key",                                                  \
+      SDPA_DATA(sdpa_levels, 130, sdpa_level_last_key, 1), .change = sdpa_change_sink_small },                         \
+    { .name = "sink_far_last", .help = "the same, of the last key by 70",                                              \
+      SDPA_DATA(sdpa_levels, 70, sdpa_level_last_key, 1), .change = sdpa_change_sink_small },                          \
     { .name = "winner", .help = "one key has all weight, in turn at each tile's edges",                                \
       SDPA_WINNERS(view, sdpa_winner_edge, 200, false) },                                                              \
     { .name = "coded", .help = "one key has all weight; values are codes of their place",                              \
