@@ -166,8 +166,8 @@ static void load_keys(const struct state *state, const struct scratch *s, const 
 }
 
 /* Queries i0 to i0 + tile_q of head `head` of [B * H]. */
-static void attend_tile(const struct state *state, const struct scratch *s, const kg_tensor *tensors, int64_t head,
-                        int64_t i0)
+AVX2_TOO static void attend_tile(const struct state *state, const struct scratch *s, const kg_tensor *tensors,
+                                 int64_t head, int64_t i0)
 {
     const struct sdpa *p = &state->problem;
     int64_t D = p->D, Hkv = sdpa_kv_heads(p), Skv = sdpa_kv_length(p);

@@ -22,7 +22,8 @@ static int prepare(const kg_backend *self, const kg_call *call, void **ret_state
     return cpu_rows_new(self, call, call->problem, sizeof(struct state) + keys * sizeof(float), ret_state, ret_error);
 }
 
-static void attend_row(const struct sdpa *p, const kg_tensor *tensors, const float *keys, int64_t row, float *weights)
+AVX2_TOO static void attend_row(const struct sdpa *p, const kg_tensor *tensors, const float *keys, int64_t row,
+                                float *weights)
 {
     int64_t D = p->D, Hkv = sdpa_kv_heads(p), Skv = sdpa_kv_length(p);
     int64_t i = row % p->S, h = row / p->S % p->H, b = row / p->S / p->H;

@@ -34,8 +34,8 @@ static float dot(const float *a, const float *b, int64_t D)
     return sum;
 }
 
-static void attend_row(const struct sdpa *p, const struct flex_aux *aux, const kg_tensor *tensors, const float *keys,
-                       int64_t row, float *weights)
+AVX2_TOO static void attend_row(const struct sdpa *p, const struct flex_aux *aux, const kg_tensor *tensors,
+                                const float *keys, int64_t row, float *weights)
 {
     const int64_t D = p->D, Skv = sdpa_kv_length(p);
     const int q = (int)(row % p->S), h = (int)(row / p->S % p->H), b = (int)(row / p->S / p->H);

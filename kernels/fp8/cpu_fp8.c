@@ -65,8 +65,8 @@ static float scores_qk(int64_t D, const float *q, const float *k, int64_t visibl
 }
 
 /* Row `row` of [B * H * S]. `keys`: K, then V, as what their codes stand for. */
-static void attend_row(const struct state *state, const kg_tensor *tensors, const float *keys, int64_t row,
-                       float *weights)
+AVX2_TOO static void attend_row(const struct state *state, const kg_tensor *tensors, const float *keys, int64_t row,
+                                float *weights)
 {
     const struct sdpa *p = &state->rows.problem;
     const struct sdpa_fp8_layout *layout = &state->layout;

@@ -60,8 +60,8 @@ int cpu_stage_c_stage(const kg_backend *self, void *opaque, const kg_tensor *ten
 
 /* Row `row` of [B * H * S]. Scores and sums are of values; steps and scales are multiplied in afterwards. `keys`: K,
  * then V, as values. */
-static void attend_row(const struct state *state, const kg_tensor *tensors, const float *keys, int64_t row,
-                       float *weights)
+AVX2_TOO static void attend_row(const struct state *state, const kg_tensor *tensors, const float *keys, int64_t row,
+                                float *weights)
 {
     const struct sdpa *p = &state->rows.problem;
     const struct fp8_layout *layout = &state->layout;

@@ -11,7 +11,7 @@
 struct cpu_rows {
     struct sdpa problem;
     int n_threads;
-    int64_t width; /* floats of one thread: a score for each key, the row's sums, a row of K or V */
+    int64_t width; /* floats of one thread: a score for each key, the row's sums, a row of Q, K or V */
     float *all;
 };
 

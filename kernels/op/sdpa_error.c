@@ -136,7 +136,7 @@ static struct query query_of(const struct inputs *in, int64_t row)
 }
 
 /* Row `row` of [B * H * S]. `scratch` has room for two numbers a key and an element of the row. */
-SDPA_AVX2_TOO static void scale_row(const struct inputs *in, const kg_tensor *tensors, int64_t row, double *scratch)
+AVX2_TOO static void scale_row(const struct inputs *in, const kg_tensor *tensors, int64_t row, double *scratch)
 {
     const struct sdpa *p = in->problem;
     const int64_t D = p->D, Skv = sdpa_kv_length(p);

@@ -17,7 +17,7 @@ struct inputs {
 };
 
 /* Four keys at once, since the additions of one sum wait for each other; past the end the last key stands in. */
-SDPA_AVX2_TOO void sdpa_dots(const float *q, const float *k, int64_t keys, int64_t D, double *ret_dots)
+AVX2_TOO void sdpa_dots(const float *q, const float *k, int64_t keys, int64_t D, double *ret_dots)
 {
     for (int64_t j = 0; j < keys; j += 4) {
         const int64_t n = keys - j < 4 ? keys - j : 4;
@@ -37,7 +37,7 @@ SDPA_AVX2_TOO void sdpa_dots(const float *q, const float *k, int64_t keys, int64
 
 /* Row `row` of [B * H * S] into `out`. `weights` has room for one number a key, `sums` for one an element of the row.
  */
-SDPA_AVX2_TOO static void reference_row(const struct inputs *in, int64_t row, double *weights, double *sums, float *out)
+AVX2_TOO static void reference_row(const struct inputs *in, int64_t row, double *weights, double *sums, float *out)
 {
     const struct sdpa *p = in->problem;
     const struct sdpa_scores *scores = in->scores;

@@ -13,13 +13,6 @@ struct sdpa_scores {
     const void *of;
 };
 
-/* A function that both are made of, compiled for plain x86-64 and for AVX2, which is chosen where a machine has it. */
-#if defined __x86_64__ && defined __GLIBC__ && !defined __clang__
-#define SDPA_AVX2_TOO __attribute__((target_clones("avx2", "default")))
-#else
-#define SDPA_AVX2_TOO
-#endif
-
 /* ret_dots[j] is the sum of q[d] k[j, d]. k [keys, D] */
 void sdpa_dots(const float *q, const float *k, int64_t keys, int64_t D, double *ret_dots);
 

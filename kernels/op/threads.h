@@ -1,4 +1,4 @@
-/* threads.h -- how many OpenMP threads a computation on the CPU takes and which one is running.
+/* threads.h -- how many OpenMP threads a computation on the CPU takes, which one is running, and the vectors of its loops.
  *
  * A build without OpenMP runs on one thread: scratch is allotted by these numbers, so both builds share the code.
  */
@@ -33,5 +33,12 @@ static inline int thread_index(void)
     return 0;
 #endif
 }
+
+/* A function that is compiled for plain x86-64 and for AVX2, which is chosen where a machine has it. */
+#if defined __x86_64__ && defined __GLIBC__ && !defined __clang__
+#define AVX2_TOO __attribute__((target_clones("avx2", "default")))
+#else
+#define AVX2_TOO
+#endif
 
 #endif

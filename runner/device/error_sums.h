@@ -94,7 +94,6 @@ KG_BOTH void kg_error_sums_add(struct kg_error_sums *sums, const struct kg_error
         sums->bad++;
         return;
     }
-    double rel = e / (size > 1e-6 ? size : 1e-6);
     sums->bad += !(e <= limits->bad_abs + kg_error_sums_product(limits->bad_rel, size));
     sums->abs_sum += e;
     sums->signed_sum += difference;
@@ -107,9 +106,11 @@ KG_BOTH void kg_error_sums_add(struct kg_error_sums *sums, const struct kg_error
         sums->scale_product_square_sum += kg_error_sums_product(product, product);
     }
     sums->max_abs = e > sums->max_abs ? e : sums->max_abs;
-    sums->max_rel = rel > sums->max_rel ? rel : sums->max_rel;
-    const double scaled = kg_error_sums_over(e, item->scale);
-    sums->max_scaled = scaled > sums->max_scaled ? scaled : sums->max_scaled;
+    const double rel_to = size > 1e-6 ? size : 1e-6;
+    if (e > kg_error_sums_product(sums->max_rel, rel_to)) /* few elements divide */
+        sums->max_rel = e / rel_to;
+    if (e > 0 && !(e <= kg_error_sums_product(sums->max_scaled, item->scale)))
+        sums->max_scaled = fmax(sums->max_scaled, kg_error_sums_over(e, item->scale));
     sums->largest = size > sums->largest ? size : sums->largest;
 }
 
