@@ -2,6 +2,8 @@
 #include "measure/fixture.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "measure/inputs.h"
 #include "measure/known.h"
@@ -54,6 +56,25 @@ static int check_memory(kg_context *context, const struct kg_case *of, const kg_
     return status;
 }
 
+static int keep_problem(struct kg_fixture *fixture, kg_error *ret_error)
+{
+    const size_t bytes = fixture->of.suite->op->problem_size;
+    fixture->problem = malloc(bytes ? bytes : 1);
+    if (!fixture->problem)
+        return kg_fail(ret_error, KG_ENOMEM, "no host memory for a problem");
+    memcpy(fixture->problem, fixture->of.problem, bytes);
+    return KG_OK;
+}
+
+/* A kernel that another problem would suit has it from the reference too. */
+static int check_problem(const struct kg_fixture *fixture, kg_error *ret_error)
+{
+    const size_t bytes = fixture->of.suite->op->problem_size;
+    if (memcmp(fixture->problem, fixture->of.problem, bytes) == 0)
+        return KG_OK;
+    return kg_fail(ret_error, KG_EDEVICE, "it changed its problem, which the reference is asked for too");
+}
+
 int kg_fixture_new(kg_context *context, const struct kg_case *of, struct kg_fixture *ret_fixture, kg_error *ret_error)
 {
     kg_tensor tensors[KG_MAX_TENSORS] = { 0 };
@@ -67,7 +88,9 @@ int kg_fixture_new(kg_context *context, const struct kg_case *of, struct kg_fixt
         return status;
     struct kg_fixture f = { .context = context, .of = *of };
     const enum kg_guards guards = of->regime ? KG_GUARDS_LARGEST : KG_GUARDS_NAN;
-    status = kg_buffers_new(context, tensors, count, guards, &f.buffers, ret_error);
+    status = keep_problem(&f, ret_error);
+    if (!status)
+        status = kg_buffers_new(context, tensors, count, guards, &f.buffers, ret_error);
     if (!status)
         status = kg_inputs_draw(of, &f.buffers, ret_error);
     if (!status)
@@ -84,6 +107,7 @@ void kg_fixture_done(struct kg_fixture *fixture)
     kg_buffers_done(&fixture->buffers);
     kg_buffers_done(&fixture->expected);
     kg_buffers_done(&fixture->scale);
+    free(fixture->problem);
     *fixture = (struct kg_fixture){ 0 };
 }
 
@@ -218,7 +242,9 @@ void kg_fixture_set_arithmetic(struct kg_fixture *fixture, const void *arithmeti
 int kg_fixture_reference(struct kg_fixture *fixture, kg_error *ret_error)
 {
     const bool scaled = kg_case_has_scale(&fixture->of), first = !fixture->expected.count;
-    int status = first ? compute_expected(fixture, ret_error) : KG_OK;
+    int status = check_problem(fixture, ret_error);
+    if (!status && first)
+        status = compute_expected(fixture, ret_error);
     if (!status && scaled && !fixture->scale.count)
         status = compute_scale(fixture, ret_error);
     if (!status && first && fixture->of.regime && !scaled)

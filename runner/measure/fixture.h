@@ -9,6 +9,7 @@
 struct kg_fixture {
     kg_context *context;
     struct kg_case of; /* backend is not read */
+    void *problem;     /* as it was before anything ran */
     struct kg_buffers buffers;
     struct kg_buffers expected; /* outputs in FP32; count 0 until the reference has run */
     struct kg_buffers scale;    /* of their errors, for `arithmetic`; count 0: none, or not computed */
@@ -31,7 +32,8 @@ int kg_fixture_admits(const struct kg_fixture *fixture, const struct kg_case *ca
 void kg_fixture_set_arithmetic(struct kg_fixture *fixture, const void *arithmetic);
 
 /* Runs the reference and computes the error scale, where the op gives one, unless that has been done. KG_EUNSUPPORTED:
- * it cannot be computed on this device. KG_EINVAL: it is not what the regime knows to be right. */
+ * it cannot be computed on this device. KG_EINVAL: it is not what the regime knows to be right. KG_EDEVICE: what ran
+ * changed the problem. */
 int kg_fixture_reference(struct kg_fixture *fixture, kg_error *ret_error);
 
 /* Compares a set's outputs with the reference by the gates in force (kg_case_gates); several outputs

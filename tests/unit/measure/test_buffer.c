@@ -337,6 +337,27 @@ static void fixtures_are_made_of_the_seed(void **state)
     kg_fixture_done(&d);
 }
 
+static void a_changed_problem_has_no_reference(void **state)
+{
+    (void)state;
+    kg_op sized_op = op;
+    kg_suite sized = suite;
+    struct problem problem = five;
+    struct kg_case of = case_of(&problem, 3);
+    struct kg_fixture f = { 0 };
+    kg_error error = { 0 };
+    sized_op.problem_size = sizeof problem;
+    sized.op = &sized_op;
+    of.suite = &sized;
+    assert_int_equal(kg_fixture_new(context, &of, &f, &error), KG_OK);
+    problem.n++;
+    assert_int_equal(kg_fixture_reference(&f, &error), KG_EDEVICE);
+    assert_string_equal(error.text, "it changed its problem, which the reference is asked for too");
+    problem.n--;
+    assert_int_equal(kg_fixture_reference(&f, &error), KG_OK);
+    kg_fixture_done(&f);
+}
+
 static void the_reference_runs_once(void **state)
 {
     (void)state;
@@ -403,6 +424,7 @@ int main(void)
         cmocka_unit_test(half_made_buffers_are_released),
         cmocka_unit_test(fixtures_want_their_memory_free),
         cmocka_unit_test(fixtures_are_made_of_the_seed),
+        cmocka_unit_test(a_changed_problem_has_no_reference),
         cmocka_unit_test(the_reference_runs_once),
         cmocka_unit_test(outputs_are_compared_together),
     };
