@@ -29,7 +29,7 @@ static const struct flex cpu_shapes[] = {
     FLEX_BOTTOM_RIGHT("_small", SMALL_NUMBERS, SMALL, .Skv = 333),
 };
 
-/* All regimes on all rows: flex_parity. */
+/* All regimes are in flex_parity. */
 /* clang-format off */
 #define REGIMES                                                                                                        \
     ALL_REGIMES("lab_seed"), { "hidden", "*causal_s*" }, { "hidden", "document_s*" }, { "hidden", "sliding_s*" },      \
@@ -291,7 +291,9 @@ const kg_suite flex_attention_static = {
         FLEX_ROW("cut_block_d" #d "_3", (), (PREFIX(300), BLOCK(128)), .B = 40, .H = 4, .Hkv = 2, .S = 256, .Skv = 64, \
                  .D = d, .dtype = KG_F16),                                                                             \
         FLEX_ROW("cut_block_d" #d "_4", (), (RELATIVE(12), BLOCK(128)), .B = 80, .H = 4, .Hkv = 2, .S = 128,           \
-                 .Skv = 192, .D = d, .dtype = KG_BF16)
+                 .Skv = 192, .D = d, .dtype = KG_BF16),                                                                \
+        FLEX_ROW("cut_block_d" #d "_5", (), (BLOCK(192)), HEADS, .S = 128, .Skv = 256, .D = d, .dtype = KG_BF16),      \
+        FLEX_ROW("cut_block_d" #d "_6", (), (DOCUMENT(100), BLOCK(384)), HEADS, .S = 1024, .D = d, .dtype = KG_F16)
 
 /* Where the first key that a row does not see lies in its tile: anywhere. */
 #define EDGE(s, keys, d, block, more)                                                                                  \

@@ -86,9 +86,11 @@ static const char *tile_text(enum flex_tile_id tile, int64_t D)
     return "";
 }
 
+/* A row's last block is walked over whole, past the last key where this is within it. */
 static bool is_cut(const struct flex *p)
 {
-    return p->attention.S % FLEX_LARGEST_TILE || sdpa_kv_length(&p->attention) % FLEX_LARGEST_TILE;
+    const int64_t Skv = sdpa_kv_length(&p->attention);
+    return p->attention.S % FLEX_LARGEST_TILE || Skv % FLEX_LARGEST_TILE || Skv % p->block_size;
 }
 
 /* The modifiers, then `format`. free() it. NULL: no memory. */

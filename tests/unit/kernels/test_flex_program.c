@@ -103,6 +103,27 @@ static void so_does_every_tile(void **state)
             }
 }
 
+static void blocks_past_the_last_key_are_cut(void **state)
+{
+    static const struct {
+        int64_t S, Skv, block_size;
+        bool cut;
+    } sizes[] = { { 256, 256, 64, false }, { 256, 256, 192, true }, { 128, 384, 192, false },
+                  { 1024, 0, 384, true },  { 256, 100, 64, true },  { 100, 256, 64, true } };
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct flex p = rows[SOFTCAP];
+        struct flex_program program = { 0 };
+        kg_error error = { 0 };
+        p.attention.S = sizes[i].S;
+        p.attention.Skv = sizes[i].Skv;
+        p.block_size = sizes[i].block_size;
+        assert_int_equal(flex_attend_program(&p, 0, FLEX_TILE_64, flex_texts, &program, &error), KG_OK);
+        assert_non_null(strstr(program.text, sizes[i].cut ? "#define FLEX_CUT true" : "#define FLEX_CUT false"));
+        flex_program_done(&program);
+    }
+}
+
 /* The embedded texts, one with another text. */
 static const kg_source *with_text(const char *name, const char *text)
 {
@@ -177,6 +198,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_modifier_compiles, host_new, host_free),
         cmocka_unit_test_setup_teardown(so_does_every_tile, host_new, host_free),
+        cmocka_unit_test(blocks_past_the_last_key_are_cut),
         cmocka_unit_test_setup_teardown(an_error_names_the_modifiers_line, host_new, host_free),
         cmocka_unit_test_setup_teardown(other_modifiers_are_in_no_key, host_new, host_free),
     };
