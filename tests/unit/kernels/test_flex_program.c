@@ -94,6 +94,7 @@ static void so_does_every_tile(void **state)
             for (int dtype = KG_F16; dtype <= KG_BF16; dtype++) {
                 struct flex p = rows[SOFTCAP];
                 p.attention.D = D;
+                p.block_size = 128;
                 p.attention.S = dtype == KG_F16 ? 100 : 256; /* cut tiles and whole ones */
                 p.attention.dtype = (enum kg_dtype)dtype;
                 const kg_compiled it = compiled(&p, (enum flex_tile_id)tile, flex_texts);
