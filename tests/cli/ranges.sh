@@ -76,7 +76,7 @@ done
 expect 'nothing else is left open' "$(grep -c ' open$' recorded)" 3
 
 # The first round has a reference of other inputs; after it nothing is compared that has the same bits.
-timed='prepare, correctness, timing > the reference, timing'
+timed='prepare, correctness, timing > the reference, timing > the reference, timing' # of other inputs, and of inputs of this run
 for flaw in good remembers leaves marks first_only; do
     expect "late, $flaw" "$(ranges "late/plain/s0/$flaw")" "$checked, $timed"
 done
