@@ -39,18 +39,21 @@ size_t cpu_fp8_workspace(const kg_backend *self, const void *state)
     return ((const struct state *)state)->layout.bytes;
 }
 
+CPU_FP8_ENCODER(encode, fp8_e4m3_code)
+
 int cpu_fp8_stage(const kg_backend *self, void *opaque, const kg_tensor *tensors, void *stream, kg_error *ret_error)
 {
     (void)self, (void)stream, (void)ret_error;
     const struct sdpa_fp8_layout *layout = &((const struct state *)opaque)->layout;
     for (int t = SDPA_Q; t < SDPA_O; t++)
         *sdpa_fp8_descale(layout, tensors, t) =
-            cpu_fp8_encode(fp8_e4m3_code, tensors[t].data, layout->counts[t], sdpa_fp8_codes(layout, tensors, t));
+            encode(tensors[t].data, layout->counts[t], sdpa_fp8_codes(layout, tensors, t));
     return KG_OK;
 }
 
 /* Scores of the query q against the keys at k; returns the largest. */
-static float scores_qk(int64_t D, const float *q, const float *k, int64_t visible, float scale, float *ret_scores)
+AVX2_TOO static float scores_qk(int64_t D, const float *q, const float *k, int64_t visible, float scale,
+                                float *ret_scores)
 {
     float row_max = -INFINITY;
     for (int64_t j = 0; j < visible; j++) {
@@ -59,7 +62,7 @@ static float scores_qk(int64_t D, const float *q, const float *k, int64_t visibl
         for (int64_t d = 0; d < D; d++)
             dot += q[d] * k[j * D + d];
         ret_scores[j] = scale * dot;
-        row_max = fmaxf(row_max, ret_scores[j]);
+        row_max = ret_scores[j] > row_max ? ret_scores[j] : row_max;
     }
     return row_max;
 }
@@ -88,6 +91,7 @@ AVX2_TOO static void attend_row(const struct state *state, const kg_tensor *tens
         float weight = expf(weights[j] - row_max);
         float coded = state->values[fp8_e4m3_code(weight * SDPA_FP8_S_SCALE)];
         row_sum += weight;
+#pragma omp simd
         for (int64_t d = 0; d < D; d++)
             sums[d] += coded * v[j * D + d];
     }

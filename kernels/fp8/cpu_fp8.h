@@ -12,7 +12,8 @@
 
 /* codes[i] = code(x[i] / scale), i < count, by the scale of the largest magnitude; returns the scale. The GPU's coders
  * are in fp8_encode.h. */
-static inline float cpu_fp8_encode(uint8_t (*code)(float scaled), const uint16_t *x, int64_t count, uint8_t *codes)
+static inline __attribute__((always_inline)) float cpu_fp8_encode(uint8_t (*code)(float scaled), const uint16_t *x,
+                                                                  int64_t count, uint8_t *codes)
 {
     float largest = 0;
 #pragma omp simd reduction(max : largest)
@@ -21,10 +22,18 @@ static inline float cpu_fp8_encode(uint8_t (*code)(float scaled), const uint16_t
         largest = size > largest ? size : largest;
     }
     float scale = fp8_scale(largest);
+#pragma omp simd
     for (int64_t i = 0; i < count; i++)
         codes[i] = code(float_from_f16(x[i]) / scale);
     return scale;
 }
+
+/* An encoder by one code function. */
+#define CPU_FP8_ENCODER(name, code)                                                                                    \
+    AVX2_TOO static float name(const uint16_t *x, int64_t count, uint8_t *codes)                                       \
+    {                                                                                                                  \
+        return cpu_fp8_encode(code, x, count, codes);                                                                  \
+    }
 
 /* What codes of K and V stand for, `count` of each, for a launch: decoded once, not with every query. To be freed;
  * NULL: no memory. */
@@ -46,7 +55,7 @@ int cpu_fp8_launch(const kg_backend *self, void *state, const kg_tensor *tensors
 
 /* .data of a stage-C backend. See fp8_codec.h. */
 struct fp8_codec {
-    uint8_t (*code)(float scaled);
+    float (*encode)(const uint16_t *x, int64_t count, uint8_t *codes);
     float (*value)(uint8_t code); /* in steps */
     float step;
 };

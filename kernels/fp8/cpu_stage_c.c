@@ -51,9 +51,8 @@ int cpu_stage_c_stage(const kg_backend *self, void *opaque, const kg_tensor *ten
     for (int t = SDPA_Q; t < SDPA_O; t++)
         for (int64_t head = 0; head < layout->heads; head++) {
             int64_t first = head * layout->lengths[t];
-            fp8_scales(layout, tensors, t)[head] =
-                cpu_fp8_encode(state->codec->code, (const uint16_t *)tensors[t].data + first, layout->lengths[t],
-                               fp8_codes(layout, tensors, t) + first);
+            fp8_scales(layout, tensors, t)[head] = state->codec->encode(
+                (const uint16_t *)tensors[t].data + first, layout->lengths[t], fp8_codes(layout, tensors, t) + first);
         }
     return KG_OK;
 }
@@ -83,11 +82,12 @@ AVX2_TOO static void attend_row(const struct state *state, const kg_tensor *tens
         for (int64_t d = 0; d < D; d++)
             dot += q[d] * k[j * D + d];
         weights[j] = scale * dot;
-        row_max = fmaxf(row_max, weights[j]);
+        row_max = weights[j] > row_max ? weights[j] : row_max;
     }
     for (int64_t j = 0; j < Skv; j++) {
         float weight = expf(weights[j] - row_max);
         row_sum += weight;
+#pragma omp simd
         for (int64_t d = 0; d < D; d++)
             sums[d] += weight * v[j * D + d];
     }
@@ -112,8 +112,11 @@ int cpu_stage_c_launch(const kg_backend *self, void *opaque, const kg_tensor *te
     return KG_OK;
 }
 
-static const struct fp8_codec linear = { fp8_linear_code, fp8_linear_value, FP8_LINEAR_STEP };
-static const struct fp8_codec e4m3 = { fp8_e4m3_code, fp8_e4m3_value, FP8_E4M3_STEP };
+CPU_FP8_ENCODER(encode_linear, fp8_linear_code)
+CPU_FP8_ENCODER(encode_e4m3, fp8_e4m3_code)
+
+static const struct fp8_codec linear = { encode_linear, fp8_linear_value, FP8_LINEAR_STEP };
+static const struct fp8_codec e4m3 = { encode_e4m3, fp8_e4m3_value, FP8_E4M3_STEP };
 
 const kg_backend cpu_stage_c = { .name = "cpu_stage_c",
                                  .help = "plain loops over linear 8-bit codes; never timed",

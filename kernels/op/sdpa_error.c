@@ -35,9 +35,10 @@ struct sdpa_error_model sdpa_error_model_of(double scale, const struct sdpa_arit
 /* ---- inputs as they are multiplied ---------------------------------------------------------------------------- */
 
 /* `count` numbers with one scale: what their codes stand for. */
-static void encode(enum sdpa_code code, float *x, int64_t count)
+AVX2_TOO static void encode(enum sdpa_code code, float *x, int64_t count)
 {
     float largest = 0;
+#pragma omp simd reduction(max : largest)
     for (int64_t i = 0; i < count; i++)
         largest = fabsf(x[i]) > largest ? fabsf(x[i]) : largest;
     for (int64_t i = 0; i < count; i++)

@@ -31,6 +31,8 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
 
 #include "kgate.h"
 
@@ -87,19 +89,34 @@ struct sdpa_error_model sdpa_error_model_of(double scale, const struct sdpa_arit
 
 #define SDPA_E4M3_LARGEST 448.0f
 
+/* The smaller number; fminf would be a call on the CPU. */
+SDPA_BOTH float sdpa_error_least(float x, float y)
+{
+    return x < y ? x : y;
+}
+
+/* The power of two that x >= 0 begins with; 0 below the normal numbers. */
+SDPA_BOTH float sdpa_error_power(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits &= 0x7f800000;
+    memcpy(&x, &bits, sizeof bits);
+    return x;
+}
+
 /* What the code nearest to x stands for, by the scale of the largest magnitude: fp8_codec.h's contract, told anew, so
  * that a mistake there is none here. */
 SDPA_BOTH float sdpa_error_coded(enum sdpa_code code, float x, float largest)
 {
     const float scale = largest > 1e-6f ? largest / SDPA_E4M3_LARGEST : 1.0f, scaled = x / scale;
     if (code == SDPA_LINEAR_HEAD) {
-        const float step = SDPA_E4M3_LARGEST / 127;
-        return fminf(fmaxf(rintf(scaled / step), -128.0f), 127.0f) * (step * scale);
+        const float step = SDPA_E4M3_LARGEST / 127, nearest = rintf(scaled / step);
+        return -sdpa_error_least(-sdpa_error_least(nearest, 127.0f), 128.0f) * (step * scale);
     }
-    const float magnitude = fminf(fabsf(scaled), SDPA_E4M3_LARGEST);
-    int exponent;
-    (void)frexpf(magnitude, &exponent); /* 2^exponent is above it; 3 bits follow the first, down to steps of 2^-9 */
-    const float step = ldexpf(1.0f, exponent - 4 > -9 ? exponent - 4 : -9);
+    const float magnitude = sdpa_error_least(fabsf(scaled), SDPA_E4M3_LARGEST);
+    const float eighth = sdpa_error_power(magnitude) / 8; /* 3 bits follow the first, down to steps of 2^-9 */
+    const float step = eighth > 0x1p-9f ? eighth : 0x1p-9f;
     return copysignf(rintf(magnitude / step) * step, x) * scale;
 }
 
@@ -108,10 +125,11 @@ SDPA_BOTH double sdpa_error_key(const struct sdpa_error_model *m, double p, doub
                                 double *ret_of_score)
 {
     const double weight = m->weight * p, sum = 32 * SDPA_FP32_SUMS + m->sum * keys / 128;
-    const double grown = score_error < 0.1 ? score_error : sinh(fmin(score_error, 700.0));
-    const double moved = fmin(p * (1 - p) * grown, 1.0);
+    const double grown = score_error < 0.1 ? score_error : sinh(score_error < 700 ? score_error : 700);
+    const double moving = p * (1 - p) * grown, moved = moving < 1 ? moving : 1;
     *ret_of_score = 2 * moved * moved;
-    return weight * weight + m->weight_floor * m->weight_floor + p * fmin(1.0, keys * p) * sum * sum + *ret_of_score;
+    return weight * weight + m->weight_floor * m->weight_floor + p * (keys * p < 1 ? keys * p : 1) * sum * sum +
+           *ret_of_score;
 }
 
 /* E. `of_values`: the sum of v_j^2 times the above; `of_scores`: that of its second part. */

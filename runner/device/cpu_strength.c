@@ -41,6 +41,16 @@ static void place(struct kg_wrong_terms *terms)
     kg_wrong_facts_placed(&terms->facts, parts, PARTS);
 }
 
+static void add_part(const struct kg_wrong_terms *terms, enum kg_wrong wrong, uint64_t part,
+                     struct kg_error_sums *ret_sums)
+{
+    struct kg_error_sums sums = { 0 };
+    uint64_t i, end = end_of_part(terms->facts.count, part, &i);
+    for (; i < end; i++)
+        kg_wrong_add(&sums, wrong, terms, i);
+    *ret_sums = sums;
+}
+
 void kg_cpu_strength(const struct kg_wrong_terms *terms, struct kg_comparison ret_comparisons[KG_WRONGS])
 {
     struct kg_error_sums parts[KG_WRONGS][PARTS];
@@ -49,12 +59,14 @@ void kg_cpu_strength(const struct kg_wrong_terms *terms, struct kg_comparison re
     place(&known);
 #pragma omp parallel for if (known.facts.count > FEW)
     for (uint64_t part = 0; part < PARTS; part++) {
+        uint64_t first, end = end_of_part(known.facts.count, part, &first);
+        struct kg_error_sums right; /* of a part that a wrong answer leaves as it is; most of them leave most */
+        add_part(&known, KG_WRONGS, part, &right);
         for (int wrong = 0; wrong < KG_WRONGS; wrong++) {
-            struct kg_error_sums sums = { 0 };
-            uint64_t i, end = end_of_part(known.facts.count, part, &i);
-            for (; i < end; i++)
-                kg_wrong_add(&sums, (enum kg_wrong)wrong, &known, i);
-            parts[wrong][part] = sums;
+            if (kg_wrong_spares((enum kg_wrong)wrong, &known.facts, first, end))
+                parts[wrong][part] = right;
+            else
+                add_part(&known, (enum kg_wrong)wrong, part, &parts[wrong][part]);
         }
     }
     for (int wrong = 0; wrong < KG_WRONGS; wrong++)

@@ -78,8 +78,8 @@ KG_BOTH void kg_error_sums_add(struct kg_error_sums *sums, const struct kg_error
     const float got = item->got, expected = item->expected;
     bool finite = kg_error_sums_finite(got) && kg_error_sums_finite(expected);
     double difference = (double)got - (double)expected;
-    double e = finite ? (difference < 0 ? -difference : difference) : 0;
-    double size = expected < 0 ? -(double)expected : (double)expected;
+    double e = finite ? fabs(difference) : 0;
+    double size = fabs((double)expected);
     int rank = finite ? 1 : 2;
     sums->count++;
     sums->unwritten += item->unwritten;

@@ -36,11 +36,6 @@ struct kg_wrong_sizes {
     uint64_t n;             /* elements that are not 0 */
 };
 
-KG_BOTH double kg_wrong_size(double value)
-{
-    return value < 0 ? -value : value;
-}
-
 KG_BOTH void kg_wrong_sizes_merge(struct kg_wrong_sizes *into, const struct kg_wrong_sizes *part)
 {
     if (!part->n)
@@ -57,7 +52,7 @@ KG_BOTH void kg_wrong_sizes_merge(struct kg_wrong_sizes *into, const struct kg_w
 
 KG_BOTH void kg_wrong_sizes_add(struct kg_wrong_sizes *sizes, const float *expected, uint64_t i)
 {
-    const double size = kg_wrong_size(expected[i]);
+    const double size = fabs((double)expected[i]);
     const struct kg_wrong_sizes one = { size * size, size, i, i, size > 0 };
     kg_wrong_sizes_merge(sizes, &one);
 }
@@ -81,8 +76,7 @@ KG_BOTH void kg_wrong_places_merge(struct kg_wrong_places *into, const struct kg
  * seen. */
 KG_BOTH uint64_t kg_wrong_place(const struct kg_wrong_facts *facts, uint64_t distance, uint64_t all, float a, float b)
 {
-    const double difference = kg_wrong_size((double)a - (double)b), size_a = kg_wrong_size(a),
-                 size_b = kg_wrong_size(b);
+    const double difference = fabs((double)a - (double)b), size_a = fabs((double)a), size_b = fabs((double)b);
     if (difference >= facts->rms / 2 && difference > 0)
         return distance;
     return difference > (size_a > size_b ? size_a : size_b) / 1024 ? distance + all : KG_WRONG_NOWHERE;
@@ -139,6 +133,32 @@ KG_BOTH float kg_wrong_value(enum kg_wrong wrong, const struct kg_wrong_facts *f
     return expected[i];
 }
 
+static inline bool kg_wrong_apart(uint64_t unit, uint64_t size, uint64_t first, uint64_t end)
+{
+    return (unit + 1) * size <= first || unit * size >= end;
+}
+
+/* Whether elements from `first` up to `end` are the reference's own; false where that is not known. */
+static inline bool kg_wrong_spares(enum kg_wrong wrong, const struct kg_wrong_facts *of, uint64_t first, uint64_t end)
+{
+    switch (wrong) {
+    case KG_WRONG_DROPPED_ROW:
+        return kg_wrong_apart(of->dropped, of->row, first, end);
+    case KG_WRONG_SWAPPED_ROWS:
+        return kg_wrong_apart(of->row_drawn, of->row, first, end) &&
+               kg_wrong_apart(of->swapped_with, of->row, first, end);
+    case KG_WRONG_STALE_TILE:
+        return !of->stale || kg_wrong_apart(of->stale, of->tile, first, end);
+    case KG_WRONG_LARGEST_ZEROED:
+    case KG_WRONG_NAN:
+        return kg_wrong_apart(of->largest, 1, first, end);
+    case KG_WRONG_CUT_TAIL:
+        return end <= of->tail;
+    default:
+        return false;
+    }
+}
+
 /* What an honest answer may be off by where the op has no error scale: the rounding of the output's dtype. */
 struct kg_wrong_rounding {
     float relative, least;
@@ -157,7 +177,7 @@ KG_BOTH void kg_wrong_add(struct kg_error_sums *sums, enum kg_wrong wrong, const
                           uint64_t i)
 {
     const float right = terms->expected[i];
-    const float rounding = (float)kg_wrong_size(right) * terms->rounding.relative + terms->rounding.least;
+    const float rounding = (float)fabs((double)right) * terms->rounding.relative + terms->rounding.least;
     const struct kg_error_sums_item item = { i, kg_wrong_value(wrong, &terms->facts, terms->expected, i), right,
                                              terms->scale ? terms->scale[i] : rounding, false };
     kg_error_sums_add(sums, &item, &terms->limits);

@@ -78,9 +78,12 @@ static int launch_answer(const kg_backend *self, void *state, const kg_tensor *t
     return KG_OK;
 }
 
-static const struct fp8_codec linear = { fp8_linear_code, fp8_linear_value, FP8_LINEAR_STEP };
-static const struct fp8_codec mismatched = { mismatched_code, fp8_linear_value, FP8_LINEAR_STEP };
-static const struct fp8_codec half_table = { fp8_linear_code, half_table_value, FP8_LINEAR_STEP };
+CPU_FP8_ENCODER(encode, fp8_linear_code)
+CPU_FP8_ENCODER(encode_mismatched, mismatched_code)
+
+static const struct fp8_codec linear = { encode, fp8_linear_value, FP8_LINEAR_STEP };
+static const struct fp8_codec mismatched = { encode_mismatched, fp8_linear_value, FP8_LINEAR_STEP };
+static const struct fp8_codec half_table = { encode, half_table_value, FP8_LINEAR_STEP };
 
 static const kg_backend cpu_right = { .name = "cpu_right", .data = &linear, CPU_STAGE_C_BACKEND };
 static const kg_backend cpu_mismatched = { .name = "cpu_mismatched", .data = &mismatched, CPU_STAGE_C_BACKEND };

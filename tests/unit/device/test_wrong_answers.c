@@ -102,6 +102,10 @@ static void seeds_draw_rows(void **state)
     for (uint64_t seed = 1; seed < 10; seed++) {
         make(ROWS, COLUMNS, seed);
         others += answers[KG_WRONG_DROPPED_ROW].worst_index / COLUMNS != first;
+        assert_int_equal(answers[KG_WRONG_DROPPED_ROW].bad, COLUMNS);
+        assert_int_equal(answers[KG_WRONG_SWAPPED_ROWS].bad, 2 * COLUMNS);
+        const uint64_t in_tile = answers[KG_WRONG_STALE_TILE].bad;
+        assert_true(in_tile == KG_WRONG_TILE_ROWS * COLUMNS || in_tile == ROWS % KG_WRONG_TILE_ROWS * COLUMNS);
     }
     assert_true(others > 5);
     make(ROWS, COLUMNS, 0);
