@@ -200,6 +200,12 @@ const kg_suite flex_attention_static = {
     THREE(45, 1, 16, 2, 150, 66, d2, bf16, full, 0.5, 0, 0, 1, 0, 1, 0, 0, 0, 192),                                    \
     THREE(46, 1, 16, 2, 150, 300, d0, bf16, causal, 0, 1, 1, 1, 0, 0, 1, 1, 0, 192)
 
+/* Each with one modifier or none. */
+#define WHOLE(n, h, keys, s, skv, d, type, mask, factor)                                                               \
+    { { MEET_SIZES("whole_" #n, 1, h, keys, s, skv, d, mask, factor), .dtype = (enum kg_dtype)dtype_##type },          \
+      .cap = n % 4 == 1, .softcap = n % 4 == 1 ? 30 : 0, .alibi = n % 4 == 2, .relative = n % 4 == 3,                  \
+      .reach = n % 4 == 3 ? 100 : 0, BLOCK(n % 3 ? 64 : 128) }
+
 /* Between any two neighbouring powers of two a number of keys, for few queries and for many, under each mask and each
  * modifier, whose edges lie as far. */
 #define LADDER(n, b, h, keys, s, skv, d, type, mask, factor, ...)                                                      \
@@ -408,6 +414,7 @@ static const struct flex lengths[] = {
     FLEX_ROWS("_f16_d128_k77", WIDE, HEADS, .S = 200, .Skv = 77, .D = 128, .dtype = KG_F16),
     MEETING(KG_BF16, 64, 16),
     THREES(64, 128, 64),
+    WHOLE_TILES(WHOLE, 64, 128),
     LADDERS(64, 128),
     TWO_ALONE(KG_BF16, 64),
     OTHERS("_bf16_d64", HEADS, KG_BF16, 64, 300),
@@ -444,6 +451,7 @@ static const struct flex cpu_lengths[] = {
     FLEX_ROWS("_f16_d16_k77", WIDE, CPU_HEADS, .S = 200, .Skv = 77, .D = 16, .dtype = KG_F16),
     MEETING(KG_BF16, 16, 1024),
     THREES(64, 128, 256),
+    WHOLE_TILES(WHOLE, 16, 128),
     LADDERS(16, 64),
     TWO_ALONE(KG_F16, 16),
     OTHERS("_bf16_d64", CPU_HEADS, KG_BF16, 64, 130),

@@ -212,6 +212,9 @@ enum { keys_mha = 4, keys_gqa = 2 };
     THREE(49, 1, 6, 2, 5, 40, d0, bf16, causal, 0), THREE(50, 1, 2, 2, 1, 40, d0, f16, full, 0.3),                     \
     THREE(51, 1, 16, 2, 70, 520, d3, bf16, causal, 0), THREE(52, 1, 16, 2, 70, 40, d2, bf16, full, 0)
 
+#define WHOLE(n, h, keys, s, skv, d, type, mask, factor)                                                               \
+    { MEET_SIZES("whole_" #n, 1, h, keys, s, skv, d, mask, factor), .dtype = (enum kg_dtype)dtype_##type }
+
 /* Between any two neighbouring powers of two a number of keys, each for few queries and for many. */
 #define LADDER(n, b, h, keys, s, skv, d, type, mask, factor)                                                           \
     { MEET_SIZES("ladder_" #n, b, h, keys, s, skv, d, mask, factor), .dtype = (enum kg_dtype)dtype_##type }
@@ -361,6 +364,7 @@ static const struct sdpa shapes[] = {
     NOT_GRANTED(64, 16),
     WIDE_AND_ALIKE(64),
     THREES(64, 80, 96, 128),
+    WHOLE_TILES(WHOLE, 64, 128),
     LADDERS(64, 128),
     ALL_TOGETHER(64, 128),
     MANY_HEADS(64, 17),
@@ -418,6 +422,7 @@ static const struct sdpa cpu_shapes[] = {
     LONG_AND_NARROW,
     { "heads_5", .B = 1, .H = 5, .S = 661, .D = 8, .dtype = KG_BF16 }, /* for two threads, not to be halved */
     THREES(64, 120, 128, 256),
+    WHOLE_TILES(WHOLE, 64, 128),
     LADDERS(16, 64),
     ALL_TOGETHER(8, 128),
     TOGETHER(23, 1, 6, 3, 77, 77, 8, bf16, causal),

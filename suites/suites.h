@@ -49,6 +49,42 @@ extern const kg_suite flex_attention, flex_attention_static, flex_parity;
     label, .B = b, .H = h, .Hkv = keys, .S = s, .Skv = skv, .D = d, .causal = mask_##mask,                             \
     .bottom_right = align_##mask, .scale = factor
 /* clang-format on */
+/* Whole tiles, where any three meet, and which of queries and keys are more: few queries, a tile, several, many; key
+ * heads shared in every way. X(n, heads, key heads, queries, keys, dimension, dtype, mask, scale) */
+/* clang-format off */
+#define WHOLE_TILES(X, d0, d1)                                                                                         \
+    X(1, 2, 2, 4, 64, d0, bf16, bottom, 0.2), X(2, 2, 2, 4, 64, d0, f16, causal, 0),                                   \
+    X(3, 4, 2, 4, 64, d0, bf16, causal, 0), X(4, 2, 2, 4, 192, d0, f16, full, 0.2),                                    \
+    X(5, 7, 1, 4, 64, d0, bf16, full, 0), X(6, 4, 1, 4, 64, d1, bf16, full, 0.2),                                      \
+    X(7, 7, 1, 4, 192, d0, f16, causal, 0), X(8, 4, 1, 4, 192, d1, bf16, causal, 0),                                   \
+    X(9, 4, 2, 4, 192, d1, f16, bottom, 0.2), X(10, 2, 2, 64, 64, d0, bf16, bottom, 0.2),                              \
+    X(11, 2, 2, 64, 64, d0, f16, full, 0.2), X(12, 2, 2, 64, 64, d0, f16, causal, 0.2),                                \
+    X(13, 4, 1, 4, 576, d0, f16, bottom, 0), X(14, 2, 2, 4, 576, d1, bf16, causal, 0.2),                               \
+    X(15, 4, 2, 4, 576, d0, bf16, full, 0.2), X(16, 4, 1, 64, 64, d0, bf16, full, 0.2),                                \
+    X(17, 4, 2, 64, 64, d0, bf16, bottom, 0.2), X(18, 4, 1, 4, 576, d1, bf16, causal, 0),                              \
+    X(19, 2, 2, 192, 64, d0, bf16, causal, 0), X(20, 2, 2, 192, 64, d0, f16, full, 0.2),                               \
+    X(21, 7, 1, 64, 64, d0, f16, bottom, 0), X(22, 7, 1, 4, 576, d1, f16, causal, 0),                                  \
+    X(23, 7, 1, 4, 576, d1, bf16, bottom, 0.2), X(24, 4, 1, 64, 64, d1, f16, bottom, 0.2),                             \
+    X(25, 4, 1, 64, 64, d1, bf16, causal, 0), X(26, 4, 2, 64, 64, d1, f16, full, 0),                                   \
+    X(27, 4, 2, 192, 64, d0, bf16, causal, 0), X(28, 2, 2, 64, 192, d1, bf16, full, 0.2),                              \
+    X(29, 4, 1, 64, 192, d0, f16, causal, 0.2), X(30, 4, 2, 64, 192, d0, bf16, bottom, 0),                             \
+    X(31, 4, 1, 192, 64, d0, bf16, bottom, 0.2), X(32, 7, 1, 64, 64, d1, bf16, causal, 0.2),                           \
+    X(33, 2, 2, 64, 576, d0, f16, full, 0), X(34, 7, 1, 64, 192, d0, bf16, bottom, 0.2),                               \
+    X(35, 7, 1, 192, 64, d0, f16, bottom, 0.2), X(36, 4, 1, 192, 64, d1, f16, causal, 0.2),                            \
+    X(37, 2, 2, 512, 64, d1, f16, bottom, 0), X(38, 4, 1, 512, 64, d0, bf16, full, 0.2),                               \
+    X(39, 4, 1, 512, 64, d0, bf16, bottom, 0.2), X(40, 4, 1, 192, 192, d0, f16, full, 0),                              \
+    X(41, 4, 1, 64, 576, d0, bf16, bottom, 0.2), X(42, 2, 2, 192, 192, d1, bf16, bottom, 0),                           \
+    X(43, 4, 2, 192, 192, d0, f16, causal, 0.2), X(44, 2, 2, 512, 192, d0, bf16, causal, 0.2),                         \
+    X(45, 7, 1, 64, 576, d0, f16, full, 0.2), X(46, 4, 2, 512, 64, d1, bf16, full, 0.2),                               \
+    X(47, 4, 2, 192, 192, d1, bf16, full, 0.2), X(48, 4, 2, 64, 576, d1, bf16, causal, 0.2),                           \
+    X(49, 4, 2, 512, 192, d0, f16, bottom, 0.2), X(50, 4, 1, 192, 576, d0, bf16, full, 0.2),                           \
+    X(51, 4, 2, 192, 576, d0, bf16, bottom, 0), X(52, 2, 2, 192, 576, d1, f16, bottom, 0),                             \
+    X(53, 7, 1, 512, 64, d1, bf16, causal, 0), X(54, 7, 1, 192, 192, d1, bf16, full, 0.2),                             \
+    X(55, 7, 1, 512, 192, d0, f16, full, 0), X(56, 7, 1, 192, 576, d0, bf16, causal, 0),                               \
+    X(57, 4, 1, 512, 192, d1, f16, bottom, 0), X(58, 4, 1, 512, 576, d0, f16, causal, 0),                              \
+    X(59, 2, 2, 512, 576, d1, bf16, full, 0.2), X(60, 4, 2, 512, 576, d0, f16, causal, 0),                             \
+    X(61, 7, 1, 512, 576, d0, f16, bottom, 0.2)
+/* clang-format on */
 enum { mask_full = false, mask_causal = true, mask_bottom = true };
 enum { align_full = false, align_causal = false, align_bottom = true };
 enum { dtype_f16 = KG_F16, dtype_bf16 = KG_BF16 };

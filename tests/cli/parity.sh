@@ -76,24 +76,26 @@ limits cuda cudnn flash fa1 math
 # ---- rows of pairs, and of threes ----
 
 # meet SUITE DEVICE BACKEND ROWS [REGIME] -- among its rows ROWS_*, any value of a thing that changes meets any value of
-# every other, in rows `three` any of any two others, but for those of a REGIME. In rows `ladder` the masks are one thing,
-# and so are the score modifiers.
+# every other, in rows `three` and `whole` any of any two others, but for those of a REGIME. In rows `ladder` the masks
+# are one thing, and so are the score modifiers.
 meet() {
     gate list "$1/$4_[0-9]*" --device "$2" --backend "$3" --regime "${5:-normal}" --format json
     expect "$1 on $2, $4 ${5:-}: rows are listed, status" "$status" 0
     jq -r --arg of "$4" --arg regime "${5:-normal}" 'def said(has; value): if has then value else null end;
+        def apart($x; $y): $x < $y and ($y != "more" or ($x != "S" and $x != "Skv")); # which, lengths say already
         [.[].problem
         | { B, H: [.H, .Hkv], S, Skv, D, dtype, mask: [.causal, .bottom_right], scale, o_scale, block_size, alibi, decay, uneven: said($of == "three"; .uneven),
             cap: said(.cap; .softcap), relative: said(.relative; .reach), sliding: said(.sliding; .window),
             prefix: said(.prefix; .prefix_keys), document: said(.document; .doc_span) }
         | if $of == "ladder" then { B, H, S, Skv, D, dtype, scale, o_scale, block_size,
             hides: [.mask, .sliding, .prefix, .document], adds: [.alibi, .decay, .cap, .relative] }
+          elif $of == "whole" then .more = ([.S < .Skv, .S > .Skv])
           else .scale |= (. > 0) | .relative |= (. != null) | .sliding |= (. != null) | .prefix |= (. != null) | .document |= (. != null) end] as $rows
         | [$rows[0] | keys[] | . as $key | { $key, values: [$rows[][$key]] | unique } | select(.values | length > 1)] as $things
-        | ($things[] as $a | $things[] as $b | select($a.key < $b.key) | $a.values[] as $x | $b.values[] as $y
+        | ($things[] as $a | $things[] as $b | select(apart($a.key; $b.key)) | $a.values[] as $x | $b.values[] as $y
             | [$rows[] | select(.[$a.key] == $x and .[$b.key] == $y)] as $both
             | if ($both | length) == 0 then "\($a.key) \($x), \($b.key) \($y)"
-              elif $of == "three" and $regime == "normal" then $things[] as $c | select($b.key < $c.key) | $c.values[] as $z
+              elif ($of == "three" or $of == "whole") and $regime == "normal" then $things[] as $c | select(apart($a.key; $c.key) and apart($b.key; $c.key)) | $c.values[] as $z
                 | select(any($both[]; .[$c.key] == $z) | not) | "\($a.key) \($x), \($b.key) \($y), \($c.key) \($z)"
               else empty end)' out >never
     expect "$1 on $2, $4 ${5:-}: what never meets" "$(head -n 3 never)" ''
@@ -108,6 +110,8 @@ meet sdpa_parity cpu cpu_flash three
 meet flex_parity cpu cpu_flex three
 meet fp8_cudnn cpu cpu_fp8 three
 meet sdpa_parity cuda flash three
+meet sdpa_parity cpu cpu_flash whole
+meet sdpa_parity cuda flash whole
 meet flex_parity cuda flex_compiled three
 meet fp8_cudnn_parity cuda cudnn_fp8 three
 for regime in lowest falling rising winner; do
@@ -132,7 +136,7 @@ expect 'CPU: nothing is timed' \
 expect 'CPU: dimensions' "$(results '[.results[] | select(.verdict == "PASS") | .D] | unique | join(" ")')" \
     "$(printf '%s\n' 4 {8..256..8} {33..39} 77 100 193 | sort -n | paste -sd ' ')"
 expect 'CPU: what a kernel may take for granted' \
-    "$(results '[.results[] | select(.backend == "cpu_flash" and .regime == "normal") | .shape] | map(select(test("_d[0-9]+_|rect|limit_|three_|ladder_|length_|together_|dims_") | not)) | sort | join(" ")')" \
+    "$(results '[.results[] | select(.backend == "cpu_flash" and .regime == "normal") | .shape] | map(select(test("_d[0-9]+_|rect|limit_|three_|whole_|ladder_|length_|together_|dims_") | not)) | sort | join(" ")')" \
     'batches_3 causal_3000 causal_keys_70001 causal_queries_66001 chunk_2305 decode_20000 decode_4097 decode_8192 decode_8200 decode_8200_f16 decode_8207 decode_9000 decode_9003 deep_1 deep_2 deep_3 even_70001 f16_as_e4m3 groups_of_41 groups_of_5 groups_of_7 groups_of_71 heads_300 heads_5 key_heads_300 keys_140000 keys_1m keys_70001_d24 narrow_1030 narrow_520 one_key_head one_tile prompt_1060 prompt_2100 prompt_2100_f16 prompt_700 queries_2304 queries_600001 queries_66001 scale_1024 scale_f16 scale_half scale_one scale_small scales_1 scales_2 wide_1100 wide_2049 wide_bf16'
 
 # exact SUITE LEAST -- its rows have each power of two and its neighbours, of queries and of keys (from LEAST on).
