@@ -287,7 +287,12 @@ const kg_suite flex_attention_static = {
                  .dtype = KG_BF16),                                                                                    \
         FLEX_ROW("edges_document", (), (DOCUMENT(5000), UNEVEN), ALONE, .S = 1700, .D = d, .dtype = KG_BF16),          \
         FLEX_ROW("edges_prefix", (), (PREFIX(1400), BLOCK(512)), ALONE, .S = 1500, .D = d, .dtype = KG_F16),           \
-        FLEX_ROW("edges_reach", (), (RELATIVE(600)), ALONE, .S = 1300, .D = d, .dtype = KG_F16)
+        FLEX_ROW("edges_reach", (), (RELATIVE(600)), ALONE, .S = 1300, .D = d, .dtype = KG_F16),                       \
+        FLEX_ROW("edges_causal", (), (SLIDING(300)), ONE, .S = 400, .D = d, .dtype = KG_F16, .causal = true),          \
+        FLEX_ROW("edges_blocks", (), (SLIDING(128), BLOCK(64)), ONE, .S = 600, .D = d, .dtype = KG_BF16),              \
+        FLEX_ROW("edges_both", (), (DOCUMENT(200), BLOCK(128)), .B = 2, .H = 1, .S = 700, .D = d, .dtype = KG_F16,     \
+                 .causal = true),                                                                                      \
+        FLEX_ROW("edges_slopes", (), (ALIBI), .B = 1, .H = 8, .S = 1100, .Skv = 20, .D = d, .dtype = KG_BF16)
 
 /* Lengths of whole tiles whose last block is cut, and nothing that hides what is behind it; by each tile of a GPU's. */
 #define CUT_BLOCKS(d)                                                                                                  \
@@ -542,6 +547,7 @@ static const kg_suite_regime length_regimes[] = {
     { "sink_far", "three_*[01678]" },
     { "rising_huge", "three_*[01678]" },
     { "lowest", "ladder_*[02468]" },
+    { "lowest", "whole_*[05]" },
     { "rising", "ladder_*[13579]" },
     { "winner", "ladder_*[369]" },
     TILE_REGIMES("large_*"),

@@ -76,7 +76,9 @@ static const struct sdpa_fp8 cpu_shapes[] = {
     ROW("d256", .B = 1, .H = 2, .S = 40, .D = 256),
     ROW("keys_70000", .B = 1, .H = 2, .S = 1, .Skv = 70000, .D = 8, .scale = 0.05), /* past sums of 14 bits, and 16 */
     ROW("queries_1100", .B = 2, .H = 2, .S = 1100, .Skv = 40, .D = 16),
-    ROW("decode", .B = 2, .H = 4, .Hkv = 2, .S = 1, .Skv = 1040, .D = 64),
+    ROW("decode", .B = 2, .H = 16, .Hkv = 2, .S = 1, .Skv = 1040, .D = 64),
+    ROW("whole_gqa", .B = 1, .H = 4, .Hkv = 2, .S = 128, .Skv = 512, .D = 128),
+    ROW("whole_bottom", .B = 1, .H = 4, .Hkv = 2, .S = 128, .Skv = 512, .D = 64, .causal = true, .bottom_right = true),
     ROW("k1025", .B = 1, .H = 2, .S = 5, .Skv = 1025, .D = 128),
     ROW("prompt_600", .B = 2, .H = 2, .Hkv = 1, .S = 600, .D = 64, .causal = true, .scale = 0.05),
     ROW("d28", .B = 1, .H = 2, .S = 40, .D = 28),

@@ -35,6 +35,7 @@ static const struct sdpa shapes[] = {
         { "scale_long", .B = 1, .H = 2, .S = 20, .Skv = 3001, .D = 64, .dtype = KG_E4M3, .scale = 0.05 },              \
         { "whole", .B = 2, .H = 8, .S = 64, .Skv = 128, .D = 64, .dtype = KG_E4M3 }, /* tiles, more keys or fewer */   \
         { "whole_fewer", .B = 2, .H = 2, .S = 256, .Skv = 128, .D = 64, .dtype = KG_E4M3 },                            \
+        { "heads_9", .B = 1, .H = 9, .S = 128, .Skv = 256, .D = 64, .dtype = KG_E4M3 },                                \
         { "uneven", .B = 1, .H = 1, .S = 5, .Skv = 601, .D = 64, .dtype = KG_E4M3 }, /* a head of 38,464 */            \
         { "long", .B = 1, .H = 1, .S = 5, .Skv = 1501, .D = 64, .dtype = KG_E4M3 },  /* of more than 2^16 */           \
         { "long_6001", .B = 1, .H = 1, .S = 20, .Skv = 6001, .D = 64, .dtype = KG_E4M3 },                              \

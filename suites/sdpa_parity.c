@@ -263,7 +263,12 @@ enum { keys_mha = 4, keys_gqa = 2 };
     TOGETHER(15, 1, 2, 1, 1, 4097, d0, bf16, full), TOGETHER(16, 1, 4, 2, 20, 2305, d0, f16, bottom),                  \
     TOGETHER(17, 1, 4, 2, 17, 17, 193, f16, full), TOGETHER(18, 1, 4, 2, 33, 33, 77, f16, full),                       \
     TOGETHER(19, 1, 4, 2, 17, 40, 37, bf16, bottom), TOGETHER(20, 1, 2, 1, 1, 41, 33, bf16, full),                     \
-    TOGETHER(21, 2, 6, 1, 9, 300, d0, bf16, bottom), TOGETHER(22, 40, 2, 1, 50, 50, d0, f16, causal)
+    TOGETHER(21, 2, 6, 1, 9, 300, d0, bf16, bottom), TOGETHER(22, 40, 2, 1, 50, 50, d0, f16, causal),                  \
+    TOGETHER(28, 5, 4, 2, 140, 40, 64, f16, full), TOGETHER(29, 1, 4, 2, 2200, 40, d1, bf16, causal),                  \
+    TOGETHER(30, 1, 4, 2, 2200, 24, 64, f16, full), TOGETHER(31, 1, 32, 2, 1, 130, 64, f16, full),                     \
+    TOGETHER(32, 1, 32, 1, 4, 200, d1, bf16, bottom), TOGETHER(33, 1, 8, 2, 1, 77, d1, bf16, full),                    \
+    TOGETHER(34, 1, 8, 2, 1, 77, d1, f16, bottom), TOGETHER(35, 1, 2, 1, 130, 1100, 64, bf16, causal),                 \
+    TOGETHER(36, 1, 4, 2, 70, 130, d1, f16, full), TOGETHER(37, 1, 4, 2, 1100, 40, d1, f16, causal)
 
 /* Rows past 2^24, where a float no longer counts them; more tiles of a head, and more heads, than 12 and 20 bits hold;
  * groups by which no fixed-point number of 16 bits divides all heads; keys that no cache holds, of a number of heads
@@ -519,6 +524,8 @@ static const kg_suite_regime regimes[] = {
     { "sink_far", "three_*[12457]" },
     { "rising_huge", "three_*[12457]" },
     { "lowest", "ladder_*[02468]" },
+    { "lowest", "whole_*[13579]" },
+    { "lowest", "together_3*" },
     { "rising", "ladder_*[13579]" },
     { "winner", "ladder_*[369]" },
     TILE_REGIMES("large_*"),
