@@ -249,7 +249,8 @@ enum { keys_mha = 4, keys_gqa = 2 };
     { "scales_2", .B = 1, .H = 2, .Hkv = 1, .S = 33, .D = d, .dtype = KG_BF16, .scale = 0.05 }
 
 /* Three things and more together, each of them plain: many heads or batches with long keys, queries and keys both long,
- * square under bottom-right, odd dimensions under each mask, keys of one more than a power of two in the other dtype. */
+ * square under bottom-right, odd dimensions under each mask, keys of one more than a power of two in the other dtype;
+ * from 28 on many batches, long queries, groups of 4 and 16 in heads of 64 and 128. */
 #define TOGETHER(n, b, h, keys, s, skv, d, type, mask)                                                                 \
     { MEET_SIZES("together_" #n, b, h, keys, s, skv, d, mask, 0), .dtype = (enum kg_dtype)dtype_##type }
 #define ALL_TOGETHER(d0, d1)                                                                                           \
