@@ -1,6 +1,6 @@
 /* contest.c -- a suite's contest (kgate.h) as one run measured it, a section of summary.md. The criteria of times are
- * success.c's; a new one is a row in put_criteria. Rows of the table alone are compared, since swept ones (--set) are
- * of the user's choice. */
+ * success.c's; a new one is a row in put_criteria. A row that --set or the environment sweeps stands there once for
+ * each of its values. */
 #include "reports/sections.h"
 
 #include <math.h>
@@ -144,26 +144,62 @@ static void put_criteria(const struct kg_run *run, const kg_suite *suite, const 
 
 /* ---- the section ----------------------------------------------------------------------------------------------- */
 
-/* Both sides were selected, and one of them was not skipped at some row of the table. */
+static bool is_side(const struct kg_case *of, const kg_suite *suite)
+{
+    return of->suite == suite && (of->backend == suite->contest.ours || of->backend == suite->contest.baseline);
+}
+
+/* Both sides were selected, and one of them was not skipped at some row. */
 static bool is_held(const struct kg_run *run, const kg_suite *suite)
 {
     bool ours = false, baseline = false, ran = false;
     for (size_t i = 0; i < run->n_results; i++) {
         const struct kg_result *result = &run->results[i];
         const struct kg_case *of = &result->of;
-        if (of->suite != suite || (of->backend != suite->contest.ours && of->backend != suite->contest.baseline))
+        if (!is_side(of, suite))
             continue;
         *(of->backend == suite->contest.ours ? &ours : &baseline) = true;
-        ran |= result->outcome != KG_SKIPPED && !strchr(of->shape, '@');
+        ran |= result->outcome != KG_SKIPPED;
     }
     return ours && baseline && ran && run->timed;
+}
+
+/* The first of its shape, which is that of the row `name` or sweeps it. */
+static bool begins_shape(const struct kg_run *run, size_t index, const kg_suite *suite, const char *name)
+{
+    const struct kg_case *of = &run->results[index].of;
+    const size_t length = strlen(name);
+    if (!is_side(of, suite) || strncmp(of->shape, name, length) || (of->shape[length] && of->shape[length] != '@'))
+        return false;
+    for (size_t i = 0; i < index; i++)
+        if (is_side(&run->results[i].of, suite) && !strcmp(run->results[i].of.shape, of->shape))
+            return false;
+    return true;
+}
+
+/* Of a row, of each of its shapes that were selected, or the one that none is of. Returns how many. */
+static size_t put_matches(const struct kg_run *run, const kg_suite *suite, const char *name,
+                          struct kg_match *ret_matches, FILE *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < run->n_results; i++) {
+        const char *shape = run->results[i].of.shape;
+        if (!begins_shape(run, i, suite, name))
+            continue;
+        ret_matches[n] = match_at(run, suite, shape);
+        put_match(run, suite, shape, &ret_matches[n++], out);
+    }
+    if (!n)
+        ret_matches[n++] = match_of(NULL, NULL);
+    return n;
 }
 
 static void put_contest(const struct kg_run *run, const kg_suite *suite, FILE *out)
 {
     const kg_contest *contest = &suite->contest;
     const kg_table table = kg_suite_rows(suite, contest->ours->device);
-    struct kg_match *matches = calloc(table.count + 1, sizeof *matches);
+    struct kg_match *matches = calloc(table.count + run->n_results, sizeof *matches);
+    size_t n = 0;
     if (!matches) {
         fputs("\nNo memory for the contest.\n", out);
         return;
@@ -173,15 +209,10 @@ static void put_contest(const struct kg_run *run, const kg_suite *suite, FILE *o
     fputs("Speed-up is the baseline's p50 over ours.\n\n", out);
     fputs("| shape | baseline p50 | baseline p90 | ours p50 | ours p90 | speed-up (over 1 is faster) |\n", out);
     fputs("| --- | ---: | ---: | ---: | ---: | ---: |\n", out);
-    for (size_t i = 0; i < table.count; i++) {
-        const char *shape = kg_row_name((const char *)table.rows + i * table.row_size);
-        matches[i] = match_at(run, suite, shape);
-        if (kg_fact_find(run, suite, contest->ours, shape, NULL, false) ||
-            kg_fact_find(run, suite, contest->baseline, shape, NULL, false))
-            put_match(run, suite, shape, &matches[i], out);
-    }
-    const struct kg_success success = kg_success_of(matches, table.count);
-    put_criteria(run, suite, &success, table.count, out);
+    for (size_t i = 0; i < table.count; i++)
+        n += put_matches(run, suite, kg_row_name((const char *)table.rows + i * table.row_size), matches + n, out);
+    const struct kg_success success = kg_success_of(matches, n);
+    put_criteria(run, suite, &success, n, out);
     free(matches);
 }
 

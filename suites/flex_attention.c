@@ -200,11 +200,18 @@ const kg_suite flex_attention_static = {
     THREE(45, 1, 16, 2, 150, 66, d2, bf16, full, 0.5, 0, 0, 1, 0, 1, 0, 0, 0, 192),                                    \
     THREE(46, 1, 16, 2, 150, 300, d0, bf16, causal, 0, 1, 1, 1, 0, 0, 1, 1, 0, 192)
 
-/* Each with one modifier or none. */
-#define WHOLE(n, h, keys, s, skv, d, type, mask, factor)                                                               \
-    { { MEET_SIZES("whole_" #n, 1, h, keys, s, skv, d, mask, factor), .dtype = (enum kg_dtype)dtype_##type },          \
+/* Each with one modifier or none, which a GPU compiles once for many rows; on a CPU with more. Edges lie within a row. */
+#define CROSS(n, b, h, keys, s, skv, d, type, mask, factor)                                                            \
+    { { MEET_SIZES("cross_" #n, b, h, keys, s, skv, d, mask, factor), .dtype = (enum kg_dtype)dtype_##type },          \
       .cap = n % 4 == 1, .softcap = n % 4 == 1 ? 30 : 0, .alibi = n % 4 == 2, .relative = n % 4 == 3,                  \
       .reach = n % 4 == 3 ? 100 : 0, BLOCK(n % 3 ? 64 : 128) }
+#define CPU_CROSS(n, b, h, keys, s, skv, d, type, mask, factor)                                                        \
+    { { MEET_SIZES("cross_" #n, b, h, keys, s, skv, d, mask, factor), .dtype = (enum kg_dtype)dtype_##type },          \
+      .cap = n * 3 / 11 % 5 < 2, .alibi = n * 2 / 11 % 5 < 2, .relative = n * 2 % 5 < 2, .decay = n / 2 % 5 < 2,       \
+      .prefix = n % 5 < 2, .sliding = n * 2 / 5 % 5 < 2, .document = n / 7 % 5 < 2, .uneven = n * 3 / 7 % 5 < 2,       \
+      .softcap = 2, .reach = s / 2 + 3, .prefix_keys = skv / 2 + 1, .window = (s > skv ? s : skv + 9) - skv / 2,        \
+      .doc_span = s > skv ? s - skv / 3 : skv / 3 + 5,                                                                 \
+      BLOCK(n / 3 % 4 == 0 ? 64 : n / 3 % 4 == 1 ? 128 : n / 3 % 4 == 2 ? 512 : 1024) }
 
 /* Between any two neighbouring powers of two a number of keys, for few queries and for many, under each mask and each
  * modifier, whose edges lie as far. */
@@ -215,22 +222,22 @@ const kg_suite flex_attention_static = {
     LADDER(1, 1, 1, 1, 1, 701, d0, bf16, bottom, 0.5, ALIBI, BLOCK(512)),                                              \
     LADDER(2, 1, 1, 1, 6, 701, d1, bf16, full, 0, DECAY, .doc_span = 1000, SLIDING(1500), BLOCK(512)),                 \
     LADDER(3, 1, 4, 2, 70, 701, d0, f16, full, 0, RELATIVE(600), DOCUMENT(1000), BLOCK(512)),                          \
-    LADDER(4, 1, 4, 2, 200, 701, d1, bf16, full, 0.5, RELATIVE(600), DOCUMENT(5000), UNEVEN, BLOCK(64)),               \
-    LADDER(5, 1, 2, 1, 200, 701, d0, bf16, full, 0, BLOCK(512)),                                                       \
-    LADDER(6, 1, 1, 1, 200, 701, d0, bf16, full, 0.5, ALIBI, PREFIX(1400), BLOCK(512)),                                \
-    LADDER(7, 1, 2, 1, 200, 701, d1, bf16, full, 0.5, CAP(30), SLIDING(1500), BLOCK(512)),                             \
+    LADDER(4, 1, 4, 2, 130, 701, d1, bf16, full, 0.5, RELATIVE(600), DOCUMENT(5000), UNEVEN, BLOCK(64)),               \
+    LADDER(5, 1, 2, 1, 130, 701, d0, bf16, full, 0, BLOCK(512)),                                                       \
+    LADDER(6, 1, 1, 1, 130, 701, d0, bf16, full, 0.5, ALIBI, PREFIX(1400), BLOCK(512)),                                \
+    LADDER(7, 1, 2, 1, 130, 701, d1, bf16, full, 0.5, CAP(30), SLIDING(1500), BLOCK(512)),                             \
     LADDER(8, 1, 4, 2, 1, 1501, d0, f16, full, 0.5, SLIDING(1500), BLOCK(64)),                                         \
     LADDER(9, 1, 4, 2, 6, 1501, d0, f16, bottom, 0.5, RELATIVE(600), BLOCK(512)),                                      \
     LADDER(10, 1, 1, 1, 6, 1501, d1, f16, full, 0, PREFIX(1400), BLOCK(512)),                                          \
     LADDER(11, 1, 1, 1, 70, 1501, d1, f16, full, 0.5, CAP(30), BLOCK(64)),                                             \
     LADDER(12, 1, 2, 1, 70, 1501, d0, bf16, full, 0, ALIBI, DOCUMENT(5000), UNEVEN, BLOCK(512)),                       \
-    LADDER(13, 1, 1, 1, 200, 1501, d0, bf16, full, 0.5, DECAY, DOCUMENT(1000), BLOCK(512)),                            \
+    LADDER(13, 1, 1, 1, 130, 1501, d0, bf16, full, 0.5, DECAY, DOCUMENT(1000), BLOCK(512)),                            \
     LADDER(14, 1, 4, 2, 1, 3001, d1, f16, full, 0.5, RELATIVE(600), SLIDING(1500), BLOCK(64)),                         \
     LADDER(15, 1, 4, 2, 1, 3001, d1, bf16, full, 0.5, CAP(30), DOCUMENT(5000), UNEVEN, BLOCK(64)),                     \
     LADDER(16, 1, 4, 2, 1, 3001, d0, bf16, full, 0.5, DOCUMENT(1000), BLOCK(64)),                                      \
     LADDER(17, 1, 4, 2, 6, 3001, d1, bf16, full, 0, ALIBI, BLOCK(64)),                                                 \
     LADDER(18, 1, 2, 1, 70, 3001, d1, f16, full, 0.5, DECAY, .doc_span = 1000, PREFIX(1400), BLOCK(64)),               \
-    LADDER(19, 1, 1, 1, 200, 3001, d0, f16, bottom, 0, CAP(30), BLOCK(512)),                                           \
+    LADDER(19, 1, 1, 1, 130, 3001, d0, f16, bottom, 0, CAP(30), BLOCK(512)),                                           \
     LADDER(20, 1, 4, 2, 1, 6001, d0, f16, full, 0.5, SLIDING(1500), BLOCK(512)),                                       \
     LADDER(21, 1, 4, 2, 1, 6001, d0, f16, full, 0, DECAY, .doc_span = 1000, BLOCK(512)),                               \
     LADDER(22, 1, 2, 1, 1, 6001, d1, f16, bottom, 0, DECAY, .doc_span = 1000, BLOCK(512)),                             \
@@ -238,13 +245,13 @@ const kg_suite flex_attention_static = {
     LADDER(24, 1, 2, 1, 6, 6001, d1, bf16, full, 0.5, CAP(30), DOCUMENT(1000), BLOCK(64)),                             \
     LADDER(25, 1, 1, 1, 6, 6001, d0, bf16, full, 0.5, RELATIVE(600), PREFIX(1400), BLOCK(64)),                         \
     LADDER(26, 1, 1, 1, 70, 6001, d1, f16, full, 0, ALIBI, SLIDING(1500), BLOCK(64)),                                  \
-    LADDER(27, 1, 1, 1, 200, 6001, d1, f16, full, 0, DECAY, .doc_span = 1000, BLOCK(64)),                              \
+    LADDER(27, 1, 1, 1, 130, 6001, d1, f16, full, 0, DECAY, .doc_span = 1000, BLOCK(64)),                              \
     LADDER(28, 1, 4, 2, 1, 12001, d0, bf16, full, 0, CAP(30), PREFIX(1400), BLOCK(64)),                                \
     LADDER(29, 1, 2, 1, 1, 12001, d1, bf16, full, 0, RELATIVE(600), BLOCK(64)),                                        \
     LADDER(30, 1, 4, 2, 1, 12001, d0, bf16, full, 0.5, ALIBI, DOCUMENT(1000), BLOCK(64)),                              \
     LADDER(31, 1, 1, 1, 6, 12001, d0, f16, full, 0, DECAY, DOCUMENT(5000), UNEVEN, BLOCK(512)),                        \
     LADDER(32, 1, 1, 1, 70, 12001, d1, bf16, bottom, 0.5, BLOCK(64)),                                                  \
-    LADDER(33, 1, 1, 1, 200, 12001, d0, f16, full, 0, RELATIVE(600), SLIDING(1500), BLOCK(512))
+    LADDER(33, 1, 1, 1, 130, 12001, d0, f16, full, 0, RELATIVE(600), SLIDING(1500), BLOCK(512))
 
 /* Two modifiers and nothing else. */
 #define ONLY(n, type, d, ...)                                                                                          \
@@ -276,6 +283,12 @@ const kg_suite flex_attention_static = {
         FLEX_ROW("far_alibi_k70001", (), (ALIBI), ONE, .S = 3, .Skv = 70001, .D = d, .dtype = KG_BF16),                \
         FLEX_ROW("far_decay_k70001", (), (DECAY, .doc_span = 5000), ONE, .S = 3, .Skv = 70001, .D = d,                 \
                  .dtype = KG_F16),                                                                                     \
+        FLEX_ROW("cap_half", (), (CAP(0.5)), HEADS, .S = 77, .D = d, .dtype = KG_F16),                                 \
+        FLEX_ROW("cap_steep", (), (CAP(2)), HEADS, .S = 77, .D = d, .dtype = KG_F16, .scale = 2),                      \
+        FLEX_ROW("cap_far", (), (CAP(1)), ONE, .S = 10, .Skv = 6000, .D = d, .dtype = KG_BF16),                        \
+        FLEX_ROW("reach_far", (), (RELATIVE(6000)), ONE, .S = 3, .Skv = 8000, .D = d, .dtype = KG_BF16),               \
+        FLEX_ROW("causal_17000", (), (BLOCK(64)), ALONE, .S = 17000, .Skv = 200, .D = d, .dtype = KG_F16,              \
+                 .causal = true),                                                                                      \
         FLEX_ROW("cap_50", (), (CAP(50)), HEADS, .S = 77, .D = d, .dtype = KG_F16),                                    \
         FLEX_ROW("threads", (), (CAP(30), RELATIVE(140), PREFIX(33)), .B = 1, .H = 1, .S = 801, .D = 2 * d,            \
                  .dtype = KG_F16)
@@ -292,7 +305,23 @@ const kg_suite flex_attention_static = {
         FLEX_ROW("edges_blocks", (), (SLIDING(128), BLOCK(64)), ONE, .S = 600, .D = d, .dtype = KG_BF16),              \
         FLEX_ROW("edges_both", (), (DOCUMENT(200), BLOCK(128)), .B = 2, .H = 1, .S = 700, .D = d, .dtype = KG_F16,     \
                  .causal = true),                                                                                      \
-        FLEX_ROW("edges_slopes", (), (ALIBI), .B = 1, .H = 8, .S = 1100, .Skv = 20, .D = d, .dtype = KG_BF16)
+        FLEX_ROW("edges_slopes", (), (ALIBI), .B = 1, .H = 8, .S = 1100, .Skv = 20, .D = d, .dtype = KG_BF16),         \
+        FLEX_ROW("edges_many", (), (ALIBI, DOCUMENT(70)), .B = 2, .H = 16, .Hkv = 2, .S = 256, .Skv = 320, .D = d,     \
+                 .dtype = KG_F16),                                                                                     \
+        FLEX_ROW("edges_bottom", (), (CAP(2), SLIDING(300)), ALONE, .S = 1030, .Skv = 1100, .D = d, .dtype = KG_BF16,  \
+                 .causal = true, .bottom_right = true, .scale = 0.5),                                                  \
+        FLEX_ROW("edges_prefix_bottom", (), (PREFIX(190)), HEADS, .S = 256, .Skv = 300, .D = d, .dtype = KG_F16,       \
+                 .causal = true, .bottom_right = true),                                                                \
+        FLEX_ROW("edges_uneven", (), (DOCUMENT(100), UNEVEN, BLOCK(1024)), ALONE, .S = 1700, .D = d, .dtype = KG_F16), \
+        FLEX_ROW("edges_counted", (), (DOCUMENT(256), BLOCK(512)), ALONE, .S = 1024, .D = d, .dtype = KG_F16),         \
+        FLEX_ROW("edges_capped", (), (CAP(1)), ONE, .S = 1100, .Skv = 100, .D = d, .dtype = KG_BF16),                  \
+        FLEX_ROW("few_causal", (), (BLOCK(64)), HEADS, .S = 9, .Skv = 600, .D = d, .dtype = KG_BF16, .causal = true,   \
+                 .bottom_right = true),                                                                                \
+        FLEX_ROW("few_full", (), (BLOCK(128)), HEADS, .S = 70, .Skv = 600, .D = d, .dtype = KG_BF16),                  \
+        FLEX_ROW("far_alibi_causal", (), (ALIBI), .B = 1, .H = 4, .Hkv = 2, .S = 1000, .Skv = 130, .D = d,             \
+                 .dtype = KG_F16, .causal = true),                                                                     \
+        FLEX_ROW("far_alibi_document", (), (ALIBI, DOCUMENT(900)), .B = 1, .H = 4, .Hkv = 2, .S = 1000, .Skv = 130,    \
+                 .D = d, .dtype = KG_F16)
 
 /* Lengths of whole tiles whose last block is cut, and nothing that hides what is behind it; by each tile of a GPU's. */
 #define CUT_BLOCKS(d)                                                                                                  \
@@ -384,9 +413,9 @@ const kg_suite flex_attention_static = {
              .dtype = KG_F16)
 #define AROUND(d, wide)                                                                                                \
     WINDOWED(63, d), WINDOWED(64, d), WINDOWED(127, d), WINDOWED(128, d), WINDOWED(129, d), PREFIXED(63, d),           \
-        PREFIXED(64, d), PREFIXED(65, d), PREFIXED(128, d), PREFIXED(129, d), PREFIXED(257, d), REACHING(33, d),       \
-        REACHING(34, d), REACHING(63, d), REACHING(64, d), REACHING(65, d), REACHING(66, d), QUERIES(127, d),          \
-        QUERIES(128, d), QUERIES(129, d), QUERIES(257, d),                                                             \
+        PREFIXED(64, d), PREFIXED(65, d), PREFIXED(128, d), PREFIXED(129, d), PREFIXED(257, d), REACHING(1, d),        \
+        REACHING(33, d), REACHING(34, d), REACHING(63, d), REACHING(64, d), REACHING(65, d), REACHING(66, d),          \
+        QUERIES(127, d), QUERIES(128, d), QUERIES(129, d), QUERIES(257, d),                                            \
         FLEX_ROW("blocks_66000", (), (SLIDING(1000), BLOCK(64)), .B = 16, .H = 64, .Hkv = 1, .S = 1, .Skv = 4160,      \
                  .D = d, .dtype = KG_F16),                                                                             \
         HEAD_GROUPS(GROUPED, d),                                                                                       \
@@ -419,7 +448,7 @@ static const struct flex lengths[] = {
     FLEX_ROWS("_f16_d128_k77", WIDE, HEADS, .S = 200, .Skv = 77, .D = 128, .dtype = KG_F16),
     MEETING(KG_BF16, 64, 16),
     THREES(64, 128, 64),
-    WHOLE_TILES(WHOLE, 64, 128),
+    CROSSED(CROSS, 64, 64, 128),
     LADDERS(64, 128),
     TWO_ALONE(KG_BF16, 64),
     OTHERS("_bf16_d64", HEADS, KG_BF16, 64, 300),
@@ -456,7 +485,7 @@ static const struct flex cpu_lengths[] = {
     FLEX_ROWS("_f16_d16_k77", WIDE, CPU_HEADS, .S = 200, .Skv = 77, .D = 16, .dtype = KG_F16),
     MEETING(KG_BF16, 16, 1024),
     THREES(64, 128, 256),
-    WHOLE_TILES(WHOLE, 16, 128),
+    CROSSED(CPU_CROSS, 16, 80, 160),
     LADDERS(16, 64),
     TWO_ALONE(KG_F16, 16),
     OTHERS("_bf16_d64", CPU_HEADS, KG_BF16, 64, 130),
@@ -487,7 +516,7 @@ static const struct flex cpu_lengths[] = {
     DIMENSION(208),
     FLEX_ROW("cap_2000", (), (CAP(2000)), ONE, .S = 77, .D = 16, .dtype = KG_BF16), /* not by an approximate tanh */
     FLEX_ROW("full_k1300", (), (BLOCK(64)), ONE, .S = 9, .Skv = 1300, .D = 16, .dtype = KG_BF16),
-    FLEX_ROW("alibi_q40000", (), (ALIBI, BLOCK(64)), .B = 1, .H = 1, .S = 40000, .Skv = 16, .D = 16, .dtype = KG_F16),
+    FLEX_ROW("alibi_q70001", (), (ALIBI, BLOCK(64)), .B = 1, .H = 1, .S = 70001, .Skv = 16, .D = 16, .dtype = KG_F16),
     FLEX_ROW("documents_70001", (), (DOCUMENT(66000)), .B = 1, .H = 1, .S = 3, .Skv = 70001, .D = 24, .dtype = KG_F16),
 };
 
@@ -547,7 +576,15 @@ static const kg_suite_regime length_regimes[] = {
     { "sink_far", "three_*[01678]" },
     { "rising_huge", "three_*[01678]" },
     { "lowest", "ladder_*[02468]" },
-    { "lowest", "whole_*[05]" },
+    { "climbing", "cross_*1" }, /* all classes of CROSSED with each */
+    { "deepest", "cross_*4" },
+    { "sink_far", "cross_*6" },
+    { "sink_far_last", "cross_*9" },
+    { "deepest", "few_*[!e]" },
+    { "climbing", "few_*[!e]" },
+    { "sink_far", "few_*[!e]" },
+    { "sink_far_last", "few_*[!e]" },
+    { "winner", "far_alibi_*[!1]" },
     { "rising", "ladder_*[13579]" },
     { "winner", "ladder_*[369]" },
     TILE_REGIMES("large_*"),

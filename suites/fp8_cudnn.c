@@ -18,6 +18,8 @@
     { .attention = { MEET_SIZES("three_" #n, b, h, keys, s, skv, d, mask, factor) }, .o_scale = o }
 #define LADDER(n, b, h, keys, s, skv, d, mask, factor, o)                                                              \
     { .attention = { MEET_SIZES("ladder_" #n, b, h, keys, s, skv, d, mask, factor) }, .o_scale = o }
+#define CROSS(n, b, h, keys, s, skv, d, mask, factor, o)                                                               \
+    { .attention = { MEET_SIZES("cross_" #n, b, h, keys, s, skv, d, mask, factor) }, .o_scale = o }
 /* clang-format on */
 
 static const struct sdpa_fp8 shapes[] = {
@@ -146,11 +148,31 @@ static const struct sdpa_fp8 cpu_shapes[] = {
     LADDER(13, 2, 2, 1, 9, 12001, 16, full, 0.1, 100), LADDER(14, 1, 2, 2, 9, 12001, 64, full, 0, 16),
     LADDER(15, 1, 6, 2, 9, 12001, 16, bottom, 0.1, 100), LADDER(16, 1, 2, 2, 20, 12001, 16, bottom, 0, 100),
     LADDER(17, 1, 2, 1, 70, 12001, 16, bottom, 0, 16),
+    /* Classes of CROSSED (suites.h), any two. */
+    CROSS(1, 5, 16, 1, 1, 77, 80, bottom, 0, 64), CROSS(2, 1, 3, 1, 1, 2100, 160, bottom, 0, 0),
+    CROSS(3, 1, 4, 1, 1, 2100, 128, causal, 0.15, 0), CROSS(4, 2, 3, 1, 32, 40, 160, bottom, 0.15, 64),
+    CROSS(5, 5, 3, 1, 1, 1030, 80, full, 0, 0), CROSS(6, 5, 32, 4, 1, 64, 128, causal, 0, 64),
+    CROSS(7, 1, 8, 2, 1, 2100, 80, causal, 0.2, 64), CROSS(8, 5, 16, 2, 4, 64, 64, bottom, 0.2, 0),
+    CROSS(9, 5, 3, 1, 64, 64, 16, full, 0.4, 64), CROSS(10, 5, 2, 2, 1, 1088, 160, bottom, 0.1, 0),
+    CROSS(11, 1, 16, 2, 32, 40, 80, full, 0, 0), CROSS(12, 5, 2, 2, 1, 2100, 80, full, 0, 64),
+    CROSS(13, 1, 18, 6, 1, 2100, 64, causal, 0.2, 64), CROSS(14, 2, 3, 1, 32, 1030, 16, causal, 0.4, 0),
+    CROSS(15, 1, 3, 1, 32, 2100, 16, causal, 0.4, 64), CROSS(16, 1, 2, 2, 1030, 77, 64, causal, 0.2, 64),
+    CROSS(17, 1, 8, 2, 1030, 64, 16, bottom, 0, 64), CROSS(18, 1, 3, 1, 1056, 40, 128, causal, 0, 64),
+    CROSS(19, 1, 3, 1, 1056, 64, 80, causal, 0, 0), CROSS(20, 1, 4, 1, 2080, 77, 16, full, 0.4, 0),
+    CROSS(21, 1, 8, 2, 2080, 40, 16, bottom, 0, 64), CROSS(22, 1, 2, 2, 2080, 64, 64, bottom, 0.2, 0),
+    CROSS(23, 1, 17, 1, 1056, 40, 16, bottom, 0.4, 64), CROSS(24, 1, 2, 2, 1030, 64, 160, bottom, 0.15, 64),
+    CROSS(25, 1, 3, 1, 2080, 40, 80, bottom, 0.2, 64), CROSS(26, 1, 2, 2, 2080, 40, 128, causal, 0.15, 0),
+    CROSS(27, 1, 6, 2, 2080, 64, 16, causal, 0.4, 0), CROSS(28, 2, 3, 1, 2080, 64, 16, full, 0, 64),
+    CROSS(29, 5, 4, 2, 1030, 40, 16, causal, 0.4, 0), CROSS(30, 5, 2, 2, 2080, 40, 16, bottom, 0, 64),
+    CROSS(31, 2, 8, 2, 64, 128, 96, full, 0.2, 64), CROSS(32, 1, 8, 2, 70, 1100, 16, bottom, 0.4, 64),
     /* clang-format on */
 };
 
 static const kg_suite_regime regimes[] = {
     { "poison", "*" },
+    { "sink_near", "cross_*[1257]" },
+    { "deepest", "cross_*[49]" },
+    { "ascending", "d11" },
     { "constant", "d64_h[28]_[ks]512" },
     { "sparse", "d64_h[28]_[ks]512" },
     { "alternating", "d64_h[28]_[ks]512" },

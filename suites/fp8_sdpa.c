@@ -23,8 +23,18 @@ static const struct sdpa shapes[] = {
     {                                                                                                                  \
         "powers_s" #s, .B = 1, .H = 2, .S = s, .Skv = keys < least ? keys + 64 : keys, .D = 64, .dtype = KG_E4M3       \
     }
+#define CROSS(n, b, h, s, keys, factor)                                                                                \
+    {                                                                                                                  \
+        "cross_" #n, .B = b, .H = h, .S = s, .Skv = keys, .D = 64, .dtype = KG_E4M3, .scale = factor                   \
+    }
+/* Lengths, batches, heads and scales that meet, as CROSSED (suites.h) has them: of both codes, then of one. */
+#define FEW_CROSSED CROSS(1, 8, 3, 64, 64, 0.05), CROSS(2, 2, 2, 1, 2100, 0.05)
+#define CROSSED_ROWS                                                                                                   \
+    CROSS(3, 5, 16, 32, 64, 0.05), CROSS(4, 2, 2, 1030, 40, 0.05), CROSS(5, 2, 2, 32, 1088, 0.05),                     \
+        CROSS(6, 5, 3, 4, 130, 0), CROSS(7, 1, 2, 2080, 64, 0.05), CROSS(8, 5, 16, 1, 64, 0.05),                       \
+        CROSS(9, 5, 2, 77, 77, 0.05), CROSS(10, 1, 16, 18, 1030, 0)
 #define CPU_ROWS                                                                                                       \
-    { "small", .B = 1, .H = 1, .S = 32, .D = 64, .dtype = KG_E4M3 },                                                   \
+    FEW_CROSSED, { "small", .B = 1, .H = 1, .S = 32, .D = 64, .dtype = KG_E4M3 },                                      \
         { "odd", .B = 2, .H = 3, .S = 17, .Skv = 77, .D = 64, .dtype = KG_E4M3 }, /* heads and lengths that mix up */  \
         {                                                                                                              \
             "mission", .B = 1, .H = 2, .S = 140, .Skv = 512, .D = 64, .dtype = KG_E4M3, .scale = 0.2                   \
@@ -53,7 +63,7 @@ static const struct sdpa shapes[] = {
  * ones. */
 #define SMALL_ROWS "[!p]*"
 #define LINEAR_ROWS                                                                                                    \
-    CPU_ROWS, LENGTH_PAIRS(LENGTH, 16), EXACT_LENGTHS(EXACT, 32),                                                      \
+    CPU_ROWS, CROSSED_ROWS, LENGTH_PAIRS(LENGTH, 16), EXACT_LENGTHS(EXACT, 32),                                        \
         { "past_short", .B = 1, .H = 1, .S = 1, .Skv = 70000, .D = 64, .dtype = KG_E4M3 },                             \
     {                                                                                                                  \
         "past_4096", .B = 1, .H = 2, .S = 4200, .Skv = 33, .D = 64, .dtype = KG_E4M3                                   \
@@ -74,7 +84,7 @@ static const struct sdpa parity_shapes[] = {
 /* Those that 8-bit codes can hold: not K x 32, where a step of a code is a whole logit. */
 /* clang-format off */
 #define REGIMES                                                                                                        \
-    { "poison", SMALL_ROWS }, { "ones", "[!lp]*" }, TILED_REGIMES("mission"), TILED_REGIMES("odd"),                  \
+    { "poison", SMALL_ROWS }, { "deepest", "cross_*[13]" }, { "ones", "[!lp]*" }, TILED_REGIMES("mission"), TILED_REGIMES("odd"),                  \
     TILED_REGIMES("uneven"), TILED_REGIMES("long*"), TILED_REGIMES("scale*"), TILED_REGIMES("whole*"),                 \
     TILED_REGIMES("decode"), TILED_REGIMES("threads"), TILED_REGIMES("queries_1100"),                                                                 \
     { "constant", "mission" }, { "sparse", "mission" }, { "ascending", "mission" }, { "alternating", "mission" },      \
@@ -86,7 +96,7 @@ static const struct sdpa parity_shapes[] = {
     { "zero_heads", "scale" }, { "zero_heads", "many_heads" }, { "zero_tiles", "uneven" }
 /* clang-format on */
 
-static const kg_suite_regime regimes[] = { REGIMES, { "tiny_v", "mission" } };
+static const kg_suite_regime regimes[] = { REGIMES, { "tiny_v", "mission" }, { "sink", "cross_*[05]" } };
 /* Where FP16's subnormals end a wrong factor is below what e4m3 codes do. */
 static const kg_suite_regime e4m3_regimes[] = { REGIMES };
 

@@ -99,7 +99,7 @@ enum { keys_mha = 4, keys_gqa = 2 };
     { "decode_8200", .B = 1, .H = 2, .Hkv = 1, .S = 1, .Skv = 8200, .D = d, .dtype = KG_BF16 },                        \
         { "decode_8200_f16", .B = 1, .H = 2, .Hkv = 1, .S = 1, .Skv = 8200, .D = other, .dtype = KG_F16,               \
           .causal = true, .bottom_right = true },                                                                      \
-        { "prompt_2100", .B = 1, .H = 1, .S = 2100, .D = other, .dtype = KG_BF16, .causal = true },                    \
+        { "prompt_2100", .B = 1, .H = 1, .S = 2100, .D = d, .dtype = KG_BF16, .causal = true },                        \
         { "prompt_2100_f16", .B = 1, .H = 2, .Hkv = 1, .S = 1060, .Skv = 2100, .D = d, .dtype = KG_F16,                \
           .causal = true, .bottom_right = true },                                                                      \
         { "decode_8192", .B = 1, .H = 2, .Hkv = 1, .S = 1, .Skv = 8192, .D = other, .dtype = KG_F16 },                 \
@@ -212,8 +212,8 @@ enum { keys_mha = 4, keys_gqa = 2 };
     THREE(49, 1, 6, 2, 5, 40, d0, bf16, causal, 0), THREE(50, 1, 2, 2, 1, 40, d0, f16, full, 0.3),                     \
     THREE(51, 1, 16, 2, 70, 520, d3, bf16, causal, 0), THREE(52, 1, 16, 2, 70, 40, d2, bf16, full, 0)
 
-#define WHOLE(n, h, keys, s, skv, d, type, mask, factor)                                                               \
-    { MEET_SIZES("whole_" #n, 1, h, keys, s, skv, d, mask, factor), .dtype = (enum kg_dtype)dtype_##type }
+#define CROSS(n, b, h, keys, s, skv, d, type, mask, factor)                                                            \
+    { MEET_SIZES("cross_" #n, b, h, keys, s, skv, d, mask, factor), .dtype = (enum kg_dtype)dtype_##type }
 
 /* Between any two neighbouring powers of two a number of keys, each for few queries and for many. */
 #define LADDER(n, b, h, keys, s, skv, d, type, mask, factor)                                                           \
@@ -221,23 +221,23 @@ enum { keys_mha = 4, keys_gqa = 2 };
 #define LADDERS(d0, d1)                                                                                                \
     LADDER(1, 1, 1, 1, 1, 701, d0, bf16, full, 0.3), LADDER(2, 1, 1, 1, 6, 701, d0, f16, bottom, 0),                   \
     LADDER(3, 1, 1, 1, 20, 701, d1, f16, full, 0.3), LADDER(4, 2, 4, 2, 70, 701, d1, f16, full, 0),                    \
-    LADDER(5, 1, 4, 2, 150, 701, d1, bf16, bottom, 0), LADDER(6, 1, 2, 1, 150, 701, d0, f16, bottom, 0.3),             \
-    LADDER(7, 1, 4, 2, 150, 701, d0, bf16, full, 0.3), LADDER(8, 1, 4, 2, 1, 1501, d1, bf16, bottom, 0.3),             \
+    LADDER(5, 1, 4, 2, 100, 701, d1, bf16, bottom, 0), LADDER(6, 1, 2, 1, 100, 701, d0, f16, bottom, 0.3),             \
+    LADDER(7, 1, 4, 2, 100, 701, d0, bf16, full, 0.3), LADDER(8, 1, 4, 2, 1, 1501, d1, bf16, bottom, 0.3),             \
     LADDER(9, 1, 1, 1, 6, 1501, d0, bf16, full, 0.3), LADDER(10, 1, 4, 2, 20, 1501, d1, bf16, full, 0.3),              \
-    LADDER(11, 1, 2, 1, 70, 1501, d0, bf16, bottom, 0), LADDER(12, 2, 1, 1, 150, 1501, d0, f16, bottom, 0.3),          \
-    LADDER(13, 1, 1, 1, 150, 1501, d1, f16, full, 0), LADDER(14, 1, 4, 2, 1, 3001, d1, bf16, bottom, 0.3),             \
+    LADDER(11, 1, 2, 1, 70, 1501, d0, bf16, bottom, 0), LADDER(12, 2, 1, 1, 100, 1501, d0, f16, bottom, 0.3),          \
+    LADDER(13, 1, 1, 1, 100, 1501, d1, f16, full, 0), LADDER(14, 1, 4, 2, 1, 3001, d1, bf16, bottom, 0.3),             \
     LADDER(15, 1, 1, 1, 6, 3001, d1, f16, full, 0), LADDER(16, 2, 2, 1, 20, 3001, d0, bf16, full, 0),                  \
     LADDER(17, 1, 1, 1, 70, 3001, d0, f16, bottom, 0), LADDER(18, 1, 4, 2, 70, 3001, d0, f16, bottom, 0.3),            \
-    LADDER(19, 1, 1, 1, 150, 3001, d1, bf16, full, 0.3), LADDER(20, 1, 4, 2, 1, 6001, d1, f16, full, 0),               \
+    LADDER(19, 1, 1, 1, 100, 3001, d1, bf16, full, 0.3), LADDER(20, 1, 4, 2, 1, 6001, d1, f16, full, 0),               \
     LADDER(21, 1, 4, 2, 6, 6001, d1, f16, bottom, 0.3), LADDER(22, 1, 1, 1, 6, 6001, d0, bf16, bottom, 0),             \
     LADDER(23, 2, 1, 1, 20, 6001, d1, bf16, bottom, 0), LADDER(24, 1, 2, 1, 70, 6001, d0, bf16, full, 0.3),            \
-    LADDER(25, 1, 1, 1, 150, 6001, d0, f16, full, 0), LADDER(26, 2, 4, 2, 1, 12001, d0, bf16, bottom, 0),              \
+    LADDER(25, 1, 1, 1, 100, 6001, d0, f16, full, 0), LADDER(26, 2, 4, 2, 1, 12001, d0, bf16, bottom, 0),              \
     LADDER(27, 1, 4, 2, 1, 12001, d1, bf16, full, 0), LADDER(28, 2, 1, 1, 6, 12001, d0, f16, full, 0.3),               \
     LADDER(29, 1, 2, 1, 20, 12001, d1, f16, full, 0), LADDER(30, 1, 1, 1, 70, 12001, d1, bf16, bottom, 0.3),           \
-    LADDER(31, 1, 1, 1, 150, 12001, d1, f16, bottom, 0), LADDER(32, 1, 4, 2, 1, 24001, d0, f16, full, 0),              \
+    LADDER(31, 1, 1, 1, 100, 12001, d1, f16, bottom, 0), LADDER(32, 1, 4, 2, 1, 24001, d0, f16, full, 0),              \
     LADDER(33, 2, 4, 2, 1, 24001, d1, bf16, full, 0.3), LADDER(34, 1, 2, 1, 1, 24001, d1, f16, bottom, 0.3),           \
     LADDER(35, 1, 2, 1, 6, 24001, d1, bf16, bottom, 0), LADDER(36, 1, 1, 1, 20, 24001, d0, f16, bottom, 0.3),          \
-    LADDER(37, 1, 1, 1, 70, 24001, d0, bf16, full, 0), LADDER(38, 1, 1, 1, 150, 24001, d1, bf16, full, 0)
+    LADDER(37, 1, 1, 1, 70, 24001, d0, bf16, full, 0), LADDER(38, 1, 1, 1, 100, 24001, d0, bf16, full, 0)
 
 /* Wide heads under a scale, a long row of few queries, batches of long rows, rows alike but for their scale. */
 #define WIDE_AND_ALIKE(d)                                                                                              \
@@ -370,7 +370,8 @@ static const struct sdpa shapes[] = {
     NOT_GRANTED(64, 16),
     WIDE_AND_ALIKE(64),
     THREES(64, 80, 96, 128),
-    WHOLE_TILES(WHOLE, 64, 128),
+    CROSSED(CROSS, 8, 80, 160),
+    LONG_CROSSED(CROSS, 8, 80, 160),
     LADDERS(64, 128),
     ALL_TOGETHER(64, 128),
     MANY_HEADS(64, 17),
@@ -428,7 +429,8 @@ static const struct sdpa cpu_shapes[] = {
     LONG_AND_NARROW,
     { "heads_5", .B = 1, .H = 5, .S = 661, .D = 8, .dtype = KG_BF16 }, /* for two threads, not to be halved */
     THREES(64, 120, 128, 256),
-    WHOLE_TILES(WHOLE, 64, 128),
+    CROSSED(CROSS, 8, 80, 160),
+    LONG_CROSSED(CROSS, 8, 80, 160),
     LADDERS(16, 64),
     ALL_TOGETHER(8, 128),
     TOGETHER(23, 1, 6, 3, 77, 77, 8, bf16, causal),
@@ -525,7 +527,21 @@ static const kg_suite_regime regimes[] = {
     { "sink_far", "three_*[12457]" },
     { "rising_huge", "three_*[12457]" },
     { "lowest", "ladder_*[02468]" },
-    { "lowest", "whole_*[13579]" },
+    { "lowest", "cross_*0" }, /* all classes of CROSSED with each */
+    { "climbing", "cross_*1" },
+    { "rising_huge", "cross_*2" },
+    { "huge_v", "cross_*3" },
+    { "deepest", "cross_*4" },
+    { "winner", "cross_*5" },
+    { "sink_far", "cross_*6" },
+    { "bottom", "cross_*7" },
+    { "sixty_four", "cross_*8" },
+    { "sink_last", "cross_*9" },
+    { "climbing", "deep_2" },
+    { "huge_v", "deep_2" },
+    { "huge_sums", "deep_2" },
+    { "bottom", "decode_8192" },
+    { "deepest", "*heads_300" },
     { "lowest", "together_3*" },
     { "rising", "ladder_*[13579]" },
     { "winner", "ladder_*[369]" },
@@ -534,7 +550,7 @@ static const kg_suite_regime regimes[] = {
     { "k32", "large_*" },
     { "huge_v", "large_*" },
     { "hidden", "large_*_causal" },
-    { "lowest", "prompt_*" },
+    { "lowest", "prompt_[17]*" },
     { "lowest", "causal_queries_66*" }, /* what large numbers choose meets the regimes too */
     { "lowest", "*heads_300" },
     { "lowest", "groups_of_[57]*" },

@@ -24,14 +24,17 @@ static const uint32_t largest[] = {
     [KG_F32] = 0x7f7fffff, [KG_F16] = 0x7bff7bff, [KG_BF16] = 0x7f7f7f7f, [KG_E4M3] = 0x7e7e7e7e, [KG_I32] = 0x7fffffff
 };
 
+static const uint32_t lowest[] = {
+    [KG_F32] = 0xff7fffff, [KG_F16] = 0xfbfffbff, [KG_BF16] = 0xff7fff7f, [KG_E4M3] = 0xfefefefe, [KG_I32] = 0
+};
+
 /* A NaN that arithmetic does not make, so that it is a canary too; e4m3 has but the two. A workspace holds what its
  * backend likes: f16's largest is one of over 1e36 as bf16 or f32. */
 static uint32_t guard_pattern(const kg_tensor *tensor, enum kg_guards guards)
 {
-    if (guards == KG_GUARDS_ZERO)
-        return 0;
-    if (guards == KG_GUARDS_LARGEST)
-        return largest[tensor->role == KG_WORKSPACE ? KG_F16 : tensor->dtype];
+    const enum kg_dtype dtype = tensor->role == KG_WORKSPACE ? KG_F16 : tensor->dtype;
+    if (guards != KG_GUARDS_NAN)
+        return guards == KG_GUARDS_LARGEST ? largest[dtype] : lowest[dtype];
     return tensor->dtype == KG_E4M3 ? 0xff7fff7f : 0xffa5ffa5;
 }
 

@@ -7,9 +7,10 @@
 #define KG_GUARD_BYTES 16384 /* on both sides; a multiple of the alignment */
 
 /* What memory holds that no element owns, guard bands and workspaces: a value of the tensor's dtype that shows in what
- * is computed from it. NaN is seen by sums, but not by a maximum that leaves it out; the largest finite value by that.
+ * is computed from it. NaN is seen by sums, but not by a comparison; the largest finite value by a maximum, the lowest
+ * by a minimum. For an integer, which numbers things, 0 stands for the lowest.
  */
-enum kg_guards { KG_GUARDS_NAN, KG_GUARDS_LARGEST, KG_GUARDS_ZERO };
+enum kg_guards { KG_GUARDS_NAN, KG_GUARDS_LARGEST, KG_GUARDS_LOWEST };
 
 struct kg_buffers {
     kg_context *context;

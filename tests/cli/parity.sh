@@ -76,26 +76,24 @@ limits cuda cudnn flash fa1 math
 # ---- rows of pairs, and of threes ----
 
 # meet SUITE DEVICE BACKEND ROWS [REGIME] -- among its rows ROWS_*, any value of a thing that changes meets any value of
-# every other, in rows `three` and `whole` any of any two others, but for those of a REGIME. In rows `ladder` the masks
-# are one thing, and so are the score modifiers.
+# every other, in rows `three` any of any two others, but for those of a REGIME. In rows `ladder` the masks are one thing,
+# and so are the score modifiers.
 meet() {
     gate list "$1/$4_[0-9]*" --device "$2" --backend "$3" --regime "${5:-normal}" --format json
     expect "$1 on $2, $4 ${5:-}: rows are listed, status" "$status" 0
     jq -r --arg of "$4" --arg regime "${5:-normal}" 'def said(has; value): if has then value else null end;
-        def apart($x; $y): $x < $y and ($y != "more" or ($x != "S" and $x != "Skv")); # which, lengths say already
         [.[].problem
         | { B, H: [.H, .Hkv], S, Skv, D, dtype, mask: [.causal, .bottom_right], scale, o_scale, block_size, alibi, decay, uneven: said($of == "three"; .uneven),
             cap: said(.cap; .softcap), relative: said(.relative; .reach), sliding: said(.sliding; .window),
             prefix: said(.prefix; .prefix_keys), document: said(.document; .doc_span) }
         | if $of == "ladder" then { B, H, S, Skv, D, dtype, scale, o_scale, block_size,
             hides: [.mask, .sliding, .prefix, .document], adds: [.alibi, .decay, .cap, .relative] }
-          elif $of == "whole" then .more = ([.S < .Skv, .S > .Skv])
           else .scale |= (. > 0) | .relative |= (. != null) | .sliding |= (. != null) | .prefix |= (. != null) | .document |= (. != null) end] as $rows
         | [$rows[0] | keys[] | . as $key | { $key, values: [$rows[][$key]] | unique } | select(.values | length > 1)] as $things
-        | ($things[] as $a | $things[] as $b | select(apart($a.key; $b.key)) | $a.values[] as $x | $b.values[] as $y
+        | ($things[] as $a | $things[] as $b | select($a.key < $b.key) | $a.values[] as $x | $b.values[] as $y
             | [$rows[] | select(.[$a.key] == $x and .[$b.key] == $y)] as $both
             | if ($both | length) == 0 then "\($a.key) \($x), \($b.key) \($y)"
-              elif ($of == "three" or $of == "whole") and $regime == "normal" then $things[] as $c | select(apart($a.key; $c.key) and apart($b.key; $c.key)) | $c.values[] as $z
+              elif $of == "three" and $regime == "normal" then $things[] as $c | select($b.key < $c.key) | $c.values[] as $z
                 | select(any($both[]; .[$c.key] == $z) | not) | "\($a.key) \($x), \($b.key) \($y), \($c.key) \($z)"
               else empty end)' out >never
     expect "$1 on $2, $4 ${5:-}: what never meets" "$(head -n 3 never)" ''
@@ -110,10 +108,45 @@ meet sdpa_parity cpu cpu_flash three
 meet flex_parity cpu cpu_flex three
 meet fp8_cudnn cpu cpu_fp8 three
 meet sdpa_parity cuda flash three
-meet sdpa_parity cpu cpu_flash whole
-meet sdpa_parity cuda flash whole
 meet flex_parity cuda flex_compiled three
 meet fp8_cudnn_parity cuda cudnn_fp8 three
+
+# cross SUITE DEVICE BACKEND COUNT STEPS [REGIME ROWS] -- any COUNT classes of CROSSED (suites/suites.h) meet in a row, but
+# those of which the smallest row would take over STEPS multiplications; or, alone, in each of the REGIMEs.
+cross() {
+    gate list "$1${7:+/$7}" --device "$2" --backend "$3" --regime "${6:-normal}" --format json
+    jq -r --argjson count "$4" --argjson steps "$5" 'def keys_of: if .Skv == 0 then .S else .Skv end;
+        def long($n): if $n >= 2048 then "2048" elif $n >= 1024 then "1024" else null end;
+        def combinations_of($n): if $n == 0 then [] else range(length - $n + 1) as $i | [.[$i]] + (.[$i + 1:] | combinations_of($n - 1)) end;
+        def told_apart: (any(.[]; startswith("more")) and any(.[]; test("^(queries|keys)"))) | not; # lengths say which are more
+        [.[].problem | select(.dtype != "e4m3" or .o_scale != null) | keys_of as $keys | (if .Hkv == 0 then 1 else .H / .Hkv end) as $group
+        | { sizes: [.B, .H, .S, $keys, .D], classes: [
+            "queries " + (long(.S) // if .S == 1 then "1" elif .S <= 16 then "few" elif .S % 32 == 0 then "whole" else "cut" end),
+            "keys " + (long($keys) // if $keys % 64 == 0 then "whole" elif $keys < 64 then "few" else "cut" end),
+            "more " + (if $keys > .S then "keys" elif $keys < .S then "queries" else "neither" end),
+            "batches " + (if .B == 1 then "1" elif .B <= 4 then "few" else "many" end),
+            "shared by " + (if $group == 1 then "none" elif .Hkv == 1 then "all" elif $group < 4 then "few" else "many" end),
+            "heads " + (if .H < 16 then "few" else "many" end),
+            "D " + (if .D < 64 then "below" elif .D == 64 then "64" elif .D < 128 then "between" elif .D == 128 then "128" else "above" end),
+            "mask " + (if .bottom_right then "bottom" elif .causal then "causal" else "full" end),
+            "type \(.dtype)", "scale \(.scale > 0)", (if .o_scale then "o_scale \(.o_scale > 0)" else empty end),
+            (["cap", "alibi", "relative", "decay", "prefix", "sliding", "document", "uneven"][] as $which | if .[$which] == null then empty else "\($which) \(.[$which])" end),
+            if .block_size then "block " + (if .block_size <= 64 then "64" elif .block_size >= 512 then "512" else "128" end) else empty end] }] as $rows
+        | [$rows[].classes[]] | unique as $all
+        | ($all | map({ (.): ([. as $class | $rows[] | select(.classes | index([$class])) | .sizes] | transpose | map(min)) }) | add) as $least
+        | [$rows[].classes | sort | combinations_of($count) | join(", ")] | unique | map({ (.): true }) | add as $met
+        | $all | combinations_of($count) | select((map(split(" ")[:-1] | join(" ")) | unique | length) == $count) | select(told_apart)
+        | select((map($least[.]) | transpose | map(max) | reduce .[] as $size (1; . * $size)) <= $steps)
+        | join(", ") | select($met[.] | not)' out >never
+    expect "$1 on $2, any $4 classes ${6:-}: what never meets" "$(head -n 3 never)" ''
+}
+cross sdpa_parity cpu cpu_flash 3 500000
+cross sdpa_parity cuda flash 2 100000000
+cross flex_parity cpu cpu_flex 2 4000000
+cross fp8_cudnn cpu cpu_fp8 2 4000000
+for regime in lowest climbing rising_huge huge_v deepest winner sink_far bottom sixty_four sink_last; do
+    cross sdpa_parity cpu cpu_flash 1 100000000 "$regime" 'cross_*'
+done
 for regime in lowest falling rising winner; do
     meet sdpa_parity cpu cpu_flash three "$regime"
     meet flex_parity cpu cpu_flex three "$regime"

@@ -131,7 +131,13 @@ static void tensors_are_those_of_the_plan(void **state)
 
 /* ---- what lies past its end ---- */
 
-enum reading { WITHIN, PAST, BEFORE, EVERY_CALL_ANOTHER };
+enum reading { WITHIN, PAST, BEFORE, LOW_PAST, HIGH_PAST, EVERY_CALL_ANOTHER };
+
+/* Of an f16, whether it is a number. */
+static bool is_finite(uint16_t bits)
+{
+    return (bits & 0x7c00) != 0x7c00;
+}
 
 /* y[i] = x[index[i]], where a number past the index, as reference and kernel would read it alike, says that it counts.
  */
@@ -146,6 +152,8 @@ static int launch(const kg_backend *self, void *state, const kg_tensor *call, vo
     const int32_t other = reading == PAST ? index[COUNT] : reading == BEFORE ? index[-1] : 0;
     for (int i = 0; i < COUNT && !status; i++)
         y[i] = other < -COUNT ? 0 : x[index[i]];
+    const uint16_t past = ((const uint16_t *)call[0].data)[COUNT];
+    y[0] += is_finite(past) && reading == (past >> 15 ? LOW_PAST : HIGH_PAST) ? 1 : 0;
     y[0] += reading == EVERY_CALL_ANOTHER ? (float)++calls : 0;
     return status;
 }
@@ -178,6 +186,8 @@ static void what_lies_past_given_inputs_shows(void **state)
     assert_int_equal(check_guarded(EVERY_CALL_ANOTHER, &error), KG_OK);
     assert_int_equal(check_guarded(PAST, &error), KG_EDEVICE);
     assert_int_equal(check_guarded(BEFORE, &error), KG_EDEVICE);
+    assert_int_equal(check_guarded(LOW_PAST, &error), KG_EDEVICE);
+    assert_int_equal(check_guarded(HIGH_PAST, &error), KG_EDEVICE);
     assert_string_equal(error.text, "its output is another one where other bytes lie past its inputs' ends");
 }
 
