@@ -318,10 +318,10 @@ const kg_suite flex_attention_static = {
         FLEX_ROW("few_causal", (), (BLOCK(64)), HEADS, .S = 9, .Skv = 600, .D = d, .dtype = KG_BF16, .causal = true,   \
                  .bottom_right = true),                                                                                \
         FLEX_ROW("few_full", (), (BLOCK(128)), HEADS, .S = 70, .Skv = 600, .D = d, .dtype = KG_BF16),                  \
-        FLEX_ROW("far_alibi_causal", (), (ALIBI), .B = 1, .H = 4, .Hkv = 2, .S = 1000, .Skv = 130, .D = d,             \
-                 .dtype = KG_F16, .causal = true),                                                                     \
-        FLEX_ROW("far_alibi_document", (), (ALIBI, DOCUMENT(900)), .B = 1, .H = 4, .Hkv = 2, .S = 1000, .Skv = 130,    \
-                 .D = d, .dtype = KG_F16)
+        FLEX_ROW("far_alibi_causal", (), (ALIBI), .B = 1, .H = 4, .Hkv = 2, .S = 500, .D = d, .dtype = KG_F16,         \
+                 .causal = true),                                                                                      \
+        FLEX_ROW("far_alibi_document", (), (ALIBI, DOCUMENT(450)), .B = 1, .H = 4, .Hkv = 2, .S = 500, .D = d,         \
+                 .dtype = KG_F16)
 
 /* Lengths of whole tiles whose last block is cut, and nothing that hides what is behind it; by each tile of a GPU's. */
 #define CUT_BLOCKS(d)                                                                                                  \
@@ -577,10 +577,10 @@ static const kg_suite_regime length_regimes[] = {
     { "rising_huge", "three_*[01678]" },
     { "lowest", "ladder_*[02468]" },
     { "climbing", "cross_*1" }, /* all classes of CROSSED with each */
-    { "deepest", "cross_*4" },
+    { "bottom", "cross_*4" },
     { "sink_far", "cross_*6" },
     { "sink_far_last", "cross_*9" },
-    { "deepest", "few_*[!e]" },
+    { "bottom", "few_*[!e]" },
     { "climbing", "few_*[!e]" },
     { "sink_far", "few_*[!e]" },
     { "sink_far_last", "few_*[!e]" },

@@ -172,7 +172,6 @@ static const kg_suite_regime regimes[] = {
     { "poison", "*" },
     { "sink_near", "cross_*[1257]" },
     { "deepest", "cross_*[49]" },
-    { "ascending", "d11" },
     { "constant", "d64_h[28]_[ks]512" },
     { "sparse", "d64_h[28]_[ks]512" },
     { "alternating", "d64_h[28]_[ks]512" },

@@ -144,7 +144,7 @@ cross sdpa_parity cpu cpu_flash 3 500000
 cross sdpa_parity cuda flash 2 100000000
 cross flex_parity cpu cpu_flex 2 4000000
 cross fp8_cudnn cpu cpu_fp8 2 4000000
-for regime in lowest climbing rising_huge huge_v deepest winner sink_far bottom sixty_four sink_last; do
+for regime in lowest climbing rising_huge huge_v k32 winner sink_far bottom sixty_four sink_last; do
     cross sdpa_parity cpu cpu_flash 1 100000000 "$regime" 'cross_*'
 done
 for regime in lowest falling rising winner; do
