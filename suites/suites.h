@@ -141,7 +141,7 @@ extern const kg_suite flex_attention, flex_attention_static, flex_parity;
     X(155, 2, 1, 1, 2080, 24, d2, bf16, full, 0.3), X(156, 1, 10, 2, 32, 1088, d0, f16, causal, 0),                    \
     X(160, 1, 17, 1, 1030, 64, d0, bf16, full, 0.3), X(161, 2, 32, 2, 32, 128, d2, bf16, bottom, 0.3),                 \
     X(163, 2, 2, 1, 64, 2100, d0, f16, full, 0), X(164, 1, 1, 1, 2080, 2112, d0, bf16, bottom, 0.3),                   \
-    X(165, 2, 16, 2, 256, 320, d0, f16, full, 0), X(166, 1, 2, 1, 1030, 1100, d0, f16, bottom, 0.5)
+    X(169, 2, 16, 2, 256, 320, d0, f16, full, 0), X(166, 1, 2, 1, 1030, 1100, d0, f16, bottom, 0.5)
 /* clang-format on */
 enum { mask_full = false, mask_causal = true, mask_bottom = true };
 enum { align_full = false, align_causal = false, align_bottom = true };
