@@ -100,7 +100,7 @@ static const kg_suite_regime regimes[] = { REGIMES, { "tiny_v", "mission" }, { "
 /* Where FP16's subnormals end a wrong factor is below what e4m3 codes do. */
 static const kg_suite_regime e4m3_regimes[] = { REGIMES };
 
-static const uint64_t seeds[] = { 0, 1, 2 };
+static const uint64_t seeds[] = { 0, 1, 2 }, parity_seeds[] = { 0 };
 
 /* clang-format off */
 #define GPU_BACKENDS                                                                                                   \
@@ -120,7 +120,7 @@ static const kg_backend *const e4m3_parity_backends[] = { E4M3_GPU_BACKENDS };
  * mean of 0.015 and rel_l2 0.20 on mission: only rel_l2 sees them there. Over the error scale, 20 seeds show 1.4,
  * and 2.0 is cudnn's and math's; slopes are off by 0.0022 on small, 0.0003 on mission. */
 #define LINEAR                                                                                                         \
-    .op = &sdpa_forward, .seeds = KG_LIST(seeds), .regimes = KG_LIST(regimes),                                         \
+    .op = &sdpa_forward, .regimes = KG_LIST(regimes),                                                                  \
     .gates = { .max_abs = 0.06,                                                                                        \
                .mean_abs = 0.02,                                                                                       \
                .bad_abs = 0.02,                                                                                        \
@@ -133,7 +133,7 @@ static const kg_backend *const e4m3_parity_backends[] = { E4M3_GPU_BACKENDS };
  * mission max 0.056, mean 0.0027, rel_l2 0.048. Over the error scale, 20 seeds show 1.4. Slopes are off by 0.0093
  * on small, 0.003 on mission: a wrong factor of 1.01 is seen by the error scale, where codes happen to do little. */
 #define E4M3                                                                                                           \
-    .op = &sdpa_forward, .seeds = KG_LIST(seeds), .regimes = KG_LIST(e4m3_regimes),                                    \
+    .op = &sdpa_forward, .regimes = KG_LIST(e4m3_regimes),                                                             \
     .gates = {                                                                                                         \
         .max_abs = 0.2, .mean_abs = 0.02, .bad_abs = 0.06, .bad_pct = 1.0, .rel_l2 = 0.1, .scaled = 4, .slope = 0.014  \
     }
@@ -143,6 +143,7 @@ const kg_suite fp8_sdpa = {
     .help = "the stage-C task: linear 8-bit codes with a scale a head",
     .shapes = KG_TABLE(shapes),
     .cpu_shapes = KG_TABLE(cpu_shapes),
+    .seeds = KG_LIST(seeds),
     .backends = KG_LIST(backends),
     .anchor = &sdpa_math,
     .anchor_case = STEADY_CASE,
@@ -154,6 +155,7 @@ const kg_suite fp8_sdpa_e4m3 = {
     .help = "the same with e4m3 codes",
     .shapes = KG_TABLE(shapes),
     .cpu_shapes = KG_TABLE(e4m3_cpu_shapes),
+    .seeds = KG_LIST(seeds),
     .backends = KG_LIST(e4m3_backends),
     .anchor = &sdpa_math,
     .anchor_case = STEADY_CASE,
@@ -164,6 +166,7 @@ const kg_suite fp8_parity = {
     .name = "fp8_parity",
     .help = "correctness of fp8_sdpa's kernels on odd lengths and many heads",
     .shapes = KG_TABLE(parity_shapes),
+    .seeds = KG_LIST(parity_seeds),
     .backends = KG_LIST(parity_backends),
     .time = { .off = true },
     LINEAR,
@@ -173,6 +176,7 @@ const kg_suite fp8_parity_e4m3 = {
     .name = "fp8_parity_e4m3",
     .help = "the same of fp8_sdpa_e4m3's",
     .shapes = KG_TABLE(e4m3_cpu_shapes),
+    .seeds = KG_LIST(parity_seeds),
     .backends = KG_LIST(e4m3_parity_backends),
     .time = { .off = true },
     E4M3,
