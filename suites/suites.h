@@ -49,11 +49,13 @@ extern const kg_suite flex_attention, flex_attention_static, flex_parity;
     label, .B = b, .H = h, .Hkv = keys, .S = s, .Skv = skv, .D = d, .causal = mask_##mask,                             \
     .bottom_right = align_##mask, .scale = factor
 /* clang-format on */
+
 /* What a row is of each thing, in classes: one query, up to 16, whole tiles or not, from 1024 or 2048 on; keys
  * likewise; one batch, few, more than 4; how key heads are shared; 16 heads or more; dimensions below, at, between and
  * above 64 and 128; dtype, mask, scale. With a suite's other rows any two classes meet, and any three that a small row
- * can have (tests/cli/parity.sh); rows whose numbers end alike, which regimes name, have every class among them. X(n,
- * batches, heads, key heads, queries, keys, dimension, dtype, mask, scale) */
+ * can have (tests/cli/parity.sh); rows whose numbers end alike, which regimes name, have every class among them.
+ *
+ * X(n, batches, heads, key heads, queries, keys, dimension, dtype, mask, scale) */
 /* clang-format off */
 #define CROSSED(X, d0, d1, d2)                                                                                         \
     X(1, 1, 3, 1, 1, 64, d1, f16, causal, 0.3), X(2, 2, 16, 16, 1, 64, d2, f16, full, 0),                              \
