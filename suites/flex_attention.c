@@ -198,7 +198,7 @@ const kg_suite flex_attention_static = {
     THREE(43, 1, 3, 3, 1, 66, d0, bf16, causal, 0, 1, 1, 1, 1, 1, 0, 0, 1, 192),                                       \
     THREE(44, 1, 3, 3, 150, 300, d2, bf16, bottom, 0.5, 1, 1, 1, 0, 1, 1, 0, 0, 192),                                  \
     THREE(45, 1, 16, 2, 150, 66, d2, bf16, full, 0.5, 0, 0, 1, 0, 1, 0, 0, 0, 192),                                    \
-    THREE(46, 1, 16, 2, 150, 300, d0, bf16, causal, 0, 1, 1, 1, 0, 0, 1, 1, 0, 192)
+    THREE(49, 1, 16, 2, 150, 300, d0, bf16, causal, 0, 1, 1, 1, 0, 0, 1, 1, 0, 192)
 
 /* Each with one modifier or none, which a GPU compiles once for many rows; on a CPU with more. Edges lie within a row. */
 #define CROSS(n, b, h, keys, s, skv, d, type, mask, factor)                                                            \
@@ -533,7 +533,8 @@ static const kg_suite_regime length_regimes[] = {
     { "k32", "*_f16_d128_s300" },
     { "huge_v", "*_f16_d128_s300" },
     { "hidden", "*_s300" },
-    ALL_REGIMES("*_f16_d40_s77"),
+    TILE_REGIMES("*_f16_d40_s77"),
+    VALUE_REGIMES("[fal]*_f16_d40_s77"),
     { "hidden", "*_f16_d40_s77" },
     ALL_REGIMES("cap_1_*"),
     ALL_REGIMES("bottom_right_*_k40"),

@@ -61,7 +61,7 @@ static const struct sdpa shapes[] = {
 
 /* Keys past 16 bits, queries past 12. Rows that begin with a p get no poison, which the host makes, those with an l no
  * ones. */
-#define SMALL_ROWS "[!p]*"
+#define SMALL_ROWS "[!cp]*"
 #define LINEAR_ROWS                                                                                                    \
     CPU_ROWS, CROSSED_ROWS, LENGTH_PAIRS(LENGTH, 16), EXACT_LENGTHS(EXACT, 32),                                        \
         { "past_short", .B = 1, .H = 1, .S = 1, .Skv = 70000, .D = 64, .dtype = KG_E4M3 },                             \

@@ -210,7 +210,7 @@ enum { keys_mha = 4, keys_gqa = 2 };
     THREE(45, 2, 6, 2, 5, 150, d0, bf16, full, 0), THREE(46, 2, 2, 2, 1, 40, d1, bf16, bottom, 0.3),                   \
     THREE(47, 1, 16, 2, 1, 40, d0, f16, causal, 0.3), THREE(48, 2, 2, 2, 5, 40, d0, f16, bottom, 0),                   \
     THREE(49, 1, 6, 2, 5, 40, d0, bf16, causal, 0), THREE(50, 1, 2, 2, 1, 40, d0, f16, full, 0.3),                     \
-    THREE(51, 1, 16, 2, 70, 520, d3, bf16, causal, 0), THREE(52, 1, 16, 2, 70, 40, d2, bf16, full, 0)
+    THREE(56, 1, 16, 2, 70, 520, d3, bf16, causal, 0), THREE(52, 1, 16, 2, 70, 40, d2, bf16, full, 0)
 
 #define CROSS(n, b, h, keys, s, skv, d, type, mask, factor)                                                            \
     { MEET_SIZES("cross_" #n, b, h, keys, s, skv, d, mask, factor), .dtype = (enum kg_dtype)dtype_##type }
@@ -424,8 +424,8 @@ static const struct sdpa cpu_shapes[] = {
     { "deep_1", .B = 1, .H = 2, .Hkv = 1, .S = 1, .Skv = 77, .D = 136, .dtype = KG_F16 },
     { "deep_2", .B = 1, .H = 2, .Hkv = 1, .S = 9, .Skv = 1201, .D = 24, .dtype = KG_BF16 },
     { "deep_3", .B = 1, .H = 2, .Hkv = 1, .S = 1, .Skv = 5001, .D = 24, .dtype = KG_F16, .causal = true, .bottom_right = true },
-    LONG(64, 128),
-    LONG_OF_SEVERAL(64),
+    LONG(16, 128),
+    LONG_OF_SEVERAL(16),
     LONG_AND_NARROW,
     { "heads_5", .B = 1, .H = 5, .S = 661, .D = 8, .dtype = KG_BF16 }, /* for two threads, not to be halved */
     THREES(64, 120, 128, 256),
@@ -457,7 +457,7 @@ static const struct sdpa cpu_shapes[] = {
     MANY_HEADS(8, 3),
     LARGE_MODELS(64, 128),
     COMMON_DIMENSION(224),
-    ROW(f16, 248, 1, causal, gqa, 77),
+    ROW(f16, 248, 2, causal, gqa, 77),
     { "f16_as_e4m3", .B = 1, .H = 4, .S = 77, .D = 64, .dtype = KG_E4M3 }, /* whose tensors are FP16 */
 };
 

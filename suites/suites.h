@@ -115,7 +115,8 @@ extern const kg_suite flex_attention, flex_attention_static, flex_parity;
     X(109, 2, 1, 1, 2080, 77, d0, f16, bottom, 0.3), X(110, 1, 10, 2, 64, 64, 128, bf16, bottom, 0),                   \
     X(162, 2, 4, 2, 64, 192, 64, f16, full, 0), X(167, 2, 4, 2, 256, 300, d0, bf16, bottom, 0.3),                      \
     X(172, 1, 2, 1, 64, 512, d0, bf16, full, 0), X(173, 1, 3, 1, 2080, 24, d0, f16, full, 0),                          \
-    X(174, 1, 16, 2, 33, 33, 128, bf16, causal, 0.3), X(175, 1, 16, 16, 33, 33, d2, f16, full, 0)
+    X(174, 1, 16, 2, 33, 33, 128, bf16, causal, 0.3), X(175, 1, 16, 16, 33, 33, d2, f16, full, 0),                     \
+    X(176, 2, 2, 1, 9, 1100, 64, bf16, causal, 0.3)
 /* Those that take longer. */
 #define LONG_CROSSED(X, d0, d1, d2)                                                                                    \
     X(111, 5, 3, 1, 1, 2100, d2, bf16, causal, 0.3), X(112, 1, 1, 1, 1030, 77, 64, bf16, causal, 0),                   \
