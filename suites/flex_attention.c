@@ -577,7 +577,7 @@ static const kg_suite_regime length_regimes[] = {
     { "sink_far", "three_*[01678]" },
     { "rising_huge", "three_*[01678]" },
     { "lowest", "ladder_*[02468]" },
-    { "climbing", "cross_*1" }, /* all classes of CROSSED with each */
+    { "climbing", "cross_*1" },
     { "bottom", "cross_*4" },
     { "sink_far", "cross_*6" },
     { "sink_far_last", "cross_*9" },

@@ -106,7 +106,7 @@ enum { keys_mha = 4, keys_gqa = 2 };
         { "decode_8207", .B = 1, .H = 20, .Hkv = 1, .S = 1, .Skv = 8207, .D = other, .dtype = KG_BF16 },               \
         { "queries_2304", .B = 1, .H = 1, .S = 2304, .Skv = 40, .D = other, .dtype = KG_BF16 }
 
-/* Long rows of narrow heads, cheap enough for all regimes. */
+/* Long rows of narrow heads, cheap enough for many regimes. */
 #define LONG_AND_NARROW                                                                                                \
     { "narrow_520", .B = 1, .H = 2, .Hkv = 1, .S = 520, .D = 16, .dtype = KG_BF16, .causal = true },                   \
         { "narrow_1030", .B = 1, .H = 1, .S = 1030, .Skv = 1040, .D = 16, .dtype = KG_F16, .causal = true,             \
