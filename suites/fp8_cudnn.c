@@ -196,7 +196,6 @@ static const kg_suite_regime regimes[] = {
     { "lowest", "three_*" },
     { "lowest", "ladder_*[02468]" },
     { "rising", "ladder_*[13579]" },
-    { "winner", "ladder_*[369]" },
     { "lowest", "d64_h2_k512" },
     { "high", "d64_h2_k512" },
     { "bottom", "d64_h2_k512" },

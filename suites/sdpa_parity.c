@@ -467,9 +467,12 @@ static const struct sdpa cpu_shapes[] = {
 
 /* Long rows, so that every kernel takes several tiles; on the CPU the shorter ones. */
 static const kg_suite_regime regimes[] = {
-    ALL_REGIMES("*_b1_causal_gqa_s77"),
+    ALL_REGIMES("*_d[689]*_b1_causal_gqa_s77"),
+    ALL_REGIMES("*_d1[02]*_b1_causal_gqa_s77"),
+    FEW_REGIMES("*_d[2457]*_b1_causal_gqa_s77"), /* of the CPU, as the next */
+    FEW_REGIMES("*_d136_b1_causal_gqa_s77"),
     ALL_REGIMES("*_b3_full_gqa_s77"),
-    ALL_REGIMES("bf16_d96_b5_*_gqa_s77"), /* of the CPU */
+    ALL_REGIMES("bf16_d96_b5_*_gqa_s77"),
     ALL_REGIMES("f16_d80_b3_causal_gqa_s77"),
     ALL_REGIMES("f16_d40_b3_*"), /* a multiple of 8 and not of 16, of 4 and not of 8, the largest */
     ALL_REGIMES("f16_d100_b3_*"),
@@ -493,8 +496,10 @@ static const kg_suite_regime regimes[] = {
     TILE_REGIMES("*_d24_b2_*_k*"), /* of the CPU: one query, fewer and more keys than queries; then the GPU's */
     TILE_REGIMES("*_d80_b2_*_k*"),
     TILE_REGIMES("*_rect_d128_*"),
-    TILED_REGIMES("decode_*"),
-    { "coded", "decode_*" },
+    { "lowest", "decode_[48]*" },
+    MEET_REGIMES("decode_8200*"),
+    TILED_REGIMES("decode_[29]*"),
+    { "coded", "decode_8*" },
     { "sink_far", "decode_8*" },
     { "zero_tiles", "decode_9000" },
     { "sink_last", "decode_8*" }, /* what the maximum so far is rescaled by, far down */
@@ -544,7 +549,6 @@ static const kg_suite_regime regimes[] = {
     { "bottom", "*heads_300" },
     { "lowest", "together_3*" },
     { "rising", "ladder_*[13579]" },
-    { "winner", "ladder_*[369]" },
     TILE_REGIMES("large_*"),
     { "outliers", "large_*" },
     { "k32", "large_*" },

@@ -418,6 +418,14 @@ void kg_cpu_health(struct kg_device_health *ret_health)
     cpu_state(NULL, &ret_health->idle);
 }
 
+/* A call's own memory comes from pages that an earlier one had: to fault them in anew takes a fifth of small cases'
+ * time. 32 MiB is the most that glibc takes here. */
+static void keep_heap(void)
+{
+    (void)mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    (void)mallopt(M_TRIM_THRESHOLD, 1 << 30);
+}
+
 int kg_cpu_open(int index, kg_context **ret_context, kg_error *ret_error)
 {
     if (index != 0)
@@ -428,6 +436,7 @@ int kg_cpu_open(int index, kg_context **ret_context, kg_error *ret_error)
     context->base.ops = &cpu_ops;
     kg_cpu_describe(&context->base.device);
     context->tick_us = measure_tick_us();
+    keep_heap();
     *ret_context = &context->base;
     return KG_OK;
 }

@@ -183,16 +183,18 @@ exact() {
 exact sdpa_parity 1 '[[],[]]'
 exact flex_parity 1 '[[],[]]'
 exact fp8_cudnn 1 '[[],[257,1023]]'
-exact fp8_sdpa 32 '[[],[]]'
+exact 'fp8_[ps]*' 32 '[[],[]]'
 for suite in sdpa_parity flex_parity fp8_cudnn; do
     gate list "$suite" --regime none --device cpu --format json
     expect "$suite: heads that share a key head" "$(jq -c '[range(1; 9), 10, 12, 16, 32] - map(.problem | select(.S > 1) | .H / (if .Hkv == 0 then .H else .Hkv end))' out)" '[]'
 done
 
-for suite in sdpa_parity fp8_sdpa fp8_sdpa_e4m3 fp8_cudnn; do
+for suite in sdpa_parity fp8_parity fp8_parity_e4m3 fp8_cudnn; do
     gate list "$suite/length_*" --regime none --device cpu --format json
     expect "$suite: each rest of a division by 16, of queries and of keys" \
         "$(jq -c '[map(.problem.S % 16), map(.problem.Skv % 16)] | map(unique == [range(16)])' out)" '[true,true]'
+done
+for suite in sdpa_parity fp8_sdpa fp8_sdpa_e4m3 fp8_cudnn; do
     gate list "$suite" --regime none --device cpu --format json
     expect "$suite: whole tiles, more keys than queries and fewer" \
         "$(jq -c '[.[].problem | select(.S % 64 == 0 and .Skv % 64 == 0 and .S != .Skv) | .S < .Skv] | unique' out)" '[false,true]'
