@@ -40,13 +40,10 @@ int kg_cpu_seal(void *data, size_t bytes, kg_error *ret_error)
         written = 0;
         (void)sigaction(SIGSEGV, &action, &before);
     }
-    const size_t before_data = (uintptr_t)data % kg_cpu_whole_pages(1);
-    char *start = (char *)data - before_data;
-    const size_t whole = kg_cpu_whole_pages(bytes + before_data);
-    sealed[n_sealed].data = start;
-    sealed[n_sealed].bytes = whole;
+    sealed[n_sealed].data = data;
+    sealed[n_sealed].bytes = kg_cpu_whole_pages(bytes);
     n_sealed++;
-    if (mprotect(start, whole, PROT_READ) != 0)
+    if (mprotect(data, kg_cpu_whole_pages(bytes), PROT_READ) != 0)
         return kg_fail(ret_error, KG_EIO, "cannot protect a buffer of %zu bytes", bytes);
     return KG_OK;
 }

@@ -165,6 +165,8 @@ static int cpu_compete_end(kg_context *context, kg_error *ret_error)
 #define SPOILT_STACK ((size_t)256 << 10)
 #define SPOILT_HEAP 0x01 /* glibc fills what it allocates with the complement, as FP32 -1.7e38 */
 
+#define OWN_PAGES (128 << 10) /* from so many bytes on what a kernel frees is unmapped: to use it crashes */
+
 static __attribute__((noinline)) void spoil_stack(void)
 {
     volatile unsigned char below[SPOILT_STACK];
@@ -172,11 +174,20 @@ static __attribute__((noinline)) void spoil_stack(void)
         below[i] = 0xff;
 }
 
+/* A reference's memory comes from pages that an earlier one had: to fault them in anew takes a fifth of small cases'
+ * time. 32 MiB is the most that glibc takes here. */
+static void keep_heap(void)
+{
+    (void)mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    (void)mallopt(M_TRIM_THRESHOLD, 1 << 30);
+}
+
 static int cpu_spoil(kg_context *context, kg_error *ret_error)
 {
     (void)context;
     (void)ret_error;
     (void)mallopt(M_PERTURB, SPOILT_HEAP);
+    (void)mallopt(M_MMAP_THRESHOLD, OWN_PAGES);
     spoil_stack();
     return KG_OK;
 }
@@ -185,6 +196,7 @@ static void cpu_spoil_end(kg_context *context)
 {
     (void)context;
     (void)mallopt(M_PERTURB, 0);
+    keep_heap();
 }
 
 static int cpu_seal(kg_context *context, void *data, size_t bytes, kg_error *ret_error)
@@ -416,14 +428,6 @@ int kg_cpu_probe(kg_device *ret_devices, int max, int *ret_count, kg_error *ret_
 void kg_cpu_health(struct kg_device_health *ret_health)
 {
     cpu_state(NULL, &ret_health->idle);
-}
-
-/* A call's own memory comes from pages that an earlier one had: to fault them in anew takes a fifth of small cases'
- * time. 32 MiB is the most that glibc takes here. */
-static void keep_heap(void)
-{
-    (void)mallopt(M_MMAP_THRESHOLD, 32 << 20);
-    (void)mallopt(M_TRIM_THRESHOLD, 1 << 30);
 }
 
 int kg_cpu_open(int index, kg_context **ret_context, kg_error *ret_error)

@@ -113,7 +113,7 @@ int kg_buffers_seal_inputs(const struct kg_buffers *buffers, kg_error *ret_error
     int status = KG_OK;
     for (int i = 0; i < buffers->count && !status && ops->seal; i++)
         if (buffers->tensors[i].role == KG_INPUT)
-            status = ops->seal(buffers->context, buffers->tensors[i].data, data_room(&buffers->tensors[i]), ret_error);
+            status = ops->seal(buffers->context, buffers->blocks[i], block_bytes(&buffers->tensors[i]), ret_error);
     return status;
 }
 
