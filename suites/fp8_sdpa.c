@@ -59,8 +59,8 @@ static const struct sdpa shapes[] = {
         "queries_1100", .B = 1, .H = 1, .S = 1100, .Skv = 40, .D = 64, .dtype = KG_E4M3                                \
     }
 
-/* Keys past 16 bits, queries past 12. Rows that begin with a p get no poison, which the host makes, those with an l no
- * ones. */
+/* Keys past 16 bits, queries past 12. Rows that begin with a c or p get no poison, which the host makes, those with an
+ * l or p no ones. */
 #define SMALL_ROWS "[!cp]*"
 #define PARITY_ROWS                                                                                                    \
     CROSSED_ROWS, LENGTH_PAIRS(LENGTH, 16), EXACT_LENGTHS(EXACT, 32),                                                  \
@@ -75,7 +75,7 @@ static const struct sdpa cpu_shapes[] = { CPU_ROWS };
 static const struct sdpa parity_cpu_shapes[] = { PARITY_ROWS, OTHER_EXACT_LENGTHS(EXACT, 32) };
 static const struct sdpa e4m3_parity_cpu_shapes[] = { LENGTH_PAIRS(LENGTH, 80) };
 
-/* A GPU's: codes past 2^31, heads past 16 bits. */
+/* A GPU's; the linear code's with codes past 2^31, heads past 16 bits. */
 static const struct sdpa e4m3_parity_shapes[] = { CPU_ROWS, LENGTH_PAIRS(LENGTH, 80) };
 static const struct sdpa parity_shapes[] = {
     CPU_ROWS,
@@ -97,13 +97,9 @@ static const struct sdpa parity_shapes[] = {
     { "large_q", "mission" }, { "large_k", "mission" }, { "ascending", "odd" }, { "ascending", "uneven" },             \
     { "head_scales", "odd" }, { "sink_near", "threads" }, { "outlier_v", "scale*" }, { "outlier_v", "long_*" },        \
     { "zero_heads", "scale" }, { "zero_heads", "many_heads" }, { "zero_tiles", "uneven" }
+#define LINEAR_REGIMES REGIMES, { "tiny_v", "mission" }
 /* clang-format on */
 
-#define LINEAR_REGIMES                                                                                                 \
-    REGIMES,                                                                                                           \
-    {                                                                                                                  \
-        "tiny_v", "mission"                                                                                            \
-    }
 static const kg_suite_regime regimes[] = { LINEAR_REGIMES };
 static const kg_suite_regime parity_regimes[] = { LINEAR_REGIMES, { "sink", "cross_*[05]" } };
 /* Where FP16's subnormals end a wrong factor is below what e4m3 codes do. */

@@ -472,7 +472,7 @@ static const kg_suite_regime regimes[] = {
     FEW_REGIMES("*_d[2457]*_b1_causal_gqa_s77"), /* of the CPU, as the next */
     FEW_REGIMES("*_d136_b1_causal_gqa_s77"),
     ALL_REGIMES("*_b3_full_gqa_s77"),
-    ALL_REGIMES("bf16_d96_b5_*_gqa_s77"),
+    ALL_REGIMES("bf16_d96_b5_*_gqa_s77"), /* of the CPU */
     ALL_REGIMES("f16_d80_b3_causal_gqa_s77"),
     ALL_REGIMES("f16_d40_b3_*"), /* a multiple of 8 and not of 16, of 4 and not of 8, the largest */
     ALL_REGIMES("f16_d100_b3_*"),

@@ -43,8 +43,8 @@ struct sdpa_constant {
     bool equal_keys; /* weights are, too: their sum before it is normalised is their number */
 };
 
-/* Each channel has a mean of its own sign, so that outputs are about as large as values. FP32 holds 2^8 times the sum of
- * a row's values: a right kernel's maximum may lag by as much. */
+/* Each channel has a mean of its own sign, so that outputs are about as large as values. Of up to 800 keys FP32 holds 2^8
+ * times the sum of a row's values: a right kernel's maximum may lag by as much. */
 struct sdpa_range {
     struct sdpa_levels levels; /* a level of 0: scores stay */
     float mean, std;

@@ -163,9 +163,8 @@ static int cpu_compete_end(kg_context *context, kg_error *ret_error)
 }
 
 #define SPOILT_STACK ((size_t)256 << 10)
-#define SPOILT_HEAP 0x01 /* glibc fills what it allocates with the complement, as FP32 -1.7e38 */
-
-#define OWN_PAGES (128 << 10) /* from so many bytes on what a kernel frees is unmapped: to use it crashes */
+#define SPOILT_HEAP 0x01      /* glibc fills what it allocates with the complement, as FP32 -1.7e38 */
+#define OWN_PAGES (128 << 10) /* bytes from which on what a kernel frees is unmapped: to use it then crashes */
 
 static __attribute__((noinline)) void spoil_stack(void)
 {
