@@ -70,8 +70,8 @@ static void store_quad(float *to, const float *rescale, quad sum)
 
 /* The micro-tile: 4 rows of A [4, inner] times 8 columns of B [inner, 8]. Each sum stays in a register; compilers
  * reach that for vectors with names, and not for an array of floats. */
-static void multiply_4x8(int64_t inner, const float *a, int64_t a_stride, const float *b, int64_t b_stride, float *c,
-                         int64_t c_stride, const float *rescale)
+AVX2_TOO static void multiply_4x8(int64_t inner, const float *a, int64_t a_stride, const float *b, int64_t b_stride,
+                                  float *c, int64_t c_stride, const float *rescale)
 {
     const float *a0 = a, *a1 = a + a_stride, *a2 = a + 2 * a_stride, *a3 = a + 3 * a_stride;
     quad s00 = { 0 }, s01 = { 0 }, s10 = { 0 }, s11 = { 0 }, s20 = { 0 }, s21 = { 0 }, s30 = { 0 }, s31 = { 0 };
@@ -121,7 +121,7 @@ static inline float power_of_two(float x)
 
 /* Row i of the tile: scores to weights. `visible` keys of this tile count, of `n` that the second product reads; a
  * score of -INFINITY among them is no key's. */
-static void softmax_row(const struct scratch *s, int64_t i, float *p, int64_t visible, int64_t n)
+AVX2_TOO static void softmax_row(const struct scratch *s, int64_t i, float *p, int64_t visible, int64_t n)
 {
     float row_max = s->row_max[i], tile_sum = 0;
 #pragma omp simd reduction(max : row_max)

@@ -51,50 +51,25 @@ int cpu_fp8_stage(const kg_backend *self, void *opaque, const kg_tensor *tensors
     return KG_OK;
 }
 
-/* Scores of the query q against the keys at k; returns the largest. */
-AVX2_TOO static float scores_qk(int64_t D, const float *q, const float *k, int64_t visible, float scale,
-                                float *ret_scores)
-{
-    float row_max = -INFINITY;
-    for (int64_t j = 0; j < visible; j++) {
-        float dot = 0;
-#pragma omp simd reduction(+ : dot)
-        for (int64_t d = 0; d < D; d++)
-            dot += q[d] * k[j * D + d];
-        ret_scores[j] = scale * dot;
-        row_max = ret_scores[j] > row_max ? ret_scores[j] : row_max;
-    }
-    return row_max;
-}
-
-/* Row `row` of [B * H * S]. `keys`: K, then V, as what their codes stand for. */
-AVX2_TOO static void attend_row(const struct state *state, const kg_tensor *tensors, const float *keys, int64_t row,
-                                float *weights)
+/* Row `row` of [B * H * S]. */
+static void attend_row(const struct state *state, const kg_tensor *tensors, const float *keys, int64_t row,
+                       float *weights)
 {
     const struct sdpa *p = &state->rows.problem;
     const struct sdpa_fp8_layout *layout = &state->layout;
-    const int64_t D = p->D, Hkv = sdpa_kv_heads(p), Skv = sdpa_kv_length(p);
-    const int64_t i = row % p->S, h = row / p->S % p->H, b = row / p->S / p->H;
-    const float *k = keys + (b * Hkv + h / sdpa_group(p)) * Skv * D, *v = k + layout->counts[SDPA_K];
-    const int64_t visible = sdpa_visible_keys(p, i);
+    const int64_t D = p->D, head = cpu_rows_head(p, row), visible = sdpa_visible_keys(p, row % p->S);
     const uint8_t *q_codes = sdpa_fp8_codes(layout, tensors, SDPA_Q) + row * D;
     const float scale =
         (float)sdpa_scale(p) * *sdpa_fp8_descale(layout, tensors, SDPA_Q) * *sdpa_fp8_descale(layout, tensors, SDPA_K);
-    float *sums = weights + Skv, *q = sums + D, row_sum = 0;
+    float *sums = weights + whole_vectors(sdpa_kv_length(p)), *q = sums + D;
 
-    for (int64_t d = 0; d < D; d++) {
-        sums[d] = 0;
+    for (int64_t d = 0; d < D; d++)
         q[d] = state->values[q_codes[d]];
-    }
-    const float row_max = scores_qk(D, q, k, visible, scale, weights);
-    for (int64_t j = 0; j < visible; j++) {
-        float weight = expf(weights[j] - row_max);
-        float coded = state->values[fp8_e4m3_code(weight * SDPA_FP8_S_SCALE)];
-        row_sum += weight;
-#pragma omp simd
-        for (int64_t d = 0; d < D; d++)
-            sums[d] += coded * v[j * D + d];
-    }
+    cpu_rows_scores(p, keys, head, q, scale, visible, weights);
+    const float row_sum = cpu_rows_softmax(visible, weights);
+    for (int64_t j = 0; j < visible; j++)
+        weights[j] = state->values[fp8_e4m3_code(weights[j] * SDPA_FP8_S_SCALE)];
+    cpu_rows_values(p, keys, head, weights, visible, sums);
     const float unscaled = state->o_scale * *sdpa_fp8_descale(layout, tensors, SDPA_V) / SDPA_FP8_S_SCALE;
     const float factor = visible > 0 ? unscaled / row_sum : 0;
     uint8_t *o = (uint8_t *)tensors[SDPA_O].data + row * D;
@@ -108,8 +83,8 @@ int cpu_fp8_launch(const kg_backend *self, void *opaque, const kg_tensor *tensor
     const struct state *state = opaque;
     const struct sdpa *p = &state->rows.problem;
     const struct sdpa_fp8_layout *layout = &state->layout;
-    float *keys = cpu_fp8_keys(state->values, sdpa_fp8_codes(layout, tensors, SDPA_K),
-                               sdpa_fp8_codes(layout, tensors, SDPA_V), layout->counts[SDPA_K]);
+    float *keys = cpu_fp8_keys(p, state->values, sdpa_fp8_codes(layout, tensors, SDPA_K),
+                               sdpa_fp8_codes(layout, tensors, SDPA_V));
     int64_t rows = p->B * p->H * p->S;
     if (!keys)
         return kg_fail(ret_error, KG_ENOMEM, "no memory for the keys of %s", self->name);

@@ -35,15 +35,19 @@ static inline __attribute__((always_inline)) float cpu_fp8_encode(uint8_t (*code
         return cpu_fp8_encode(code, x, count, codes);                                                                  \
     }
 
-/* What codes of K and V stand for, `count` of each, for a launch: decoded once, not with every query. To be freed;
+/* What codes of K and V stand for, as cpu_keys_load has them: decoded once a launch, not with every query. To be freed;
  * NULL: no memory. */
-static inline float *cpu_fp8_keys(const float values[256], const uint8_t *k, const uint8_t *v, int64_t count)
+static inline float *cpu_fp8_keys(const struct sdpa *p, const float values[256], const uint8_t *k, const uint8_t *v)
 {
-    float *keys = malloc((size_t)(2 * count) * sizeof *keys);
-    for (int64_t i = 0; keys && i < count; i++) {
-        keys[i] = values[k[i]];
-        keys[count + i] = values[v[i]];
-    }
+    const struct cpu_keys of = cpu_keys_of(p);
+    float *keys = malloc(of.floats * sizeof *keys), *rows = keys + of.of_k;
+    if (!keys)
+        return NULL;
+    for (size_t i = 0; i < of.floats - of.of_k; i++)
+        rows[i] = values[k[i]];
+    by_columns(rows, of.heads, sdpa_kv_length(p), p->D, keys);
+    for (size_t i = 0; i < of.floats - of.of_k; i++)
+        rows[i] = values[v[i]];
     return keys;
 }
 

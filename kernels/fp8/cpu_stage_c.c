@@ -57,40 +57,24 @@ int cpu_stage_c_stage(const kg_backend *self, void *opaque, const kg_tensor *ten
     return KG_OK;
 }
 
-/* Row `row` of [B * H * S]. Scores and sums are of values; steps and scales are multiplied in afterwards. `keys`: K,
- * then V, as values. */
-AVX2_TOO static void attend_row(const struct state *state, const kg_tensor *tensors, const float *keys, int64_t row,
-                                float *weights)
+/* Row `row` of [B * H * S]. Scores and sums are of values; steps and scales are multiplied in afterwards. */
+static void attend_row(const struct state *state, const kg_tensor *tensors, const float *keys, int64_t row,
+                       float *weights)
 {
     const struct sdpa *p = &state->rows.problem;
     const struct fp8_layout *layout = &state->layout;
     const int64_t D = p->D, Skv = sdpa_kv_length(p), head = row / p->S;
     const float step = state->codec->step;
     const uint8_t *q_codes = fp8_codes(layout, tensors, SDPA_Q) + row * D;
-    const float *k = keys + head * Skv * D, *v = k + layout->heads * Skv * D;
     const float scale = (float)sdpa_scale(p) * (step * fp8_scales(layout, tensors, SDPA_Q)[head]) *
                         (step * fp8_scales(layout, tensors, SDPA_K)[head]);
-    float *sums = weights + Skv, *q = sums + D, row_max = -INFINITY, row_sum = 0;
+    float *sums = weights + whole_vectors(Skv), *q = sums + D;
 
-    for (int64_t d = 0; d < D; d++) {
-        sums[d] = 0;
+    for (int64_t d = 0; d < D; d++)
         q[d] = state->values[q_codes[d]];
-    }
-    for (int64_t j = 0; j < Skv; j++) {
-        float dot = 0;
-#pragma omp simd reduction(+ : dot)
-        for (int64_t d = 0; d < D; d++)
-            dot += q[d] * k[j * D + d];
-        weights[j] = scale * dot;
-        row_max = weights[j] > row_max ? weights[j] : row_max;
-    }
-    for (int64_t j = 0; j < Skv; j++) {
-        float weight = expf(weights[j] - row_max);
-        row_sum += weight;
-#pragma omp simd
-        for (int64_t d = 0; d < D; d++)
-            sums[d] += weight * v[j * D + d];
-    }
+    cpu_rows_scores(p, keys, head, q, scale, Skv, weights);
+    const float row_sum = cpu_rows_softmax(Skv, weights);
+    cpu_rows_values(p, keys, head, weights, Skv, sums);
     half_store_row(&tensors[SDPA_O], row * D, D, sums, step * fp8_scales(layout, tensors, SDPA_V)[head] / row_sum);
 }
 
@@ -100,8 +84,8 @@ int cpu_stage_c_launch(const kg_backend *self, void *opaque, const kg_tensor *te
     (void)stream;
     const struct state *state = opaque;
     const struct fp8_layout *layout = &state->layout;
-    float *keys = cpu_fp8_keys(state->values, fp8_codes(layout, tensors, SDPA_K), fp8_codes(layout, tensors, SDPA_V),
-                               layout->heads * layout->lengths[SDPA_K]);
+    float *keys = cpu_fp8_keys(&state->rows.problem, state->values, fp8_codes(layout, tensors, SDPA_K),
+                               fp8_codes(layout, tensors, SDPA_V));
     int64_t rows = state->rows.problem.B * state->rows.problem.H * state->rows.problem.S;
     if (!keys)
         return kg_fail(ret_error, KG_ENOMEM, "no memory for the keys of %s", self->name);

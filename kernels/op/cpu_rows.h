@@ -5,13 +5,15 @@
 
 #include <stdlib.h>
 
+#include "op/half.h"
+#include "op/row_sums.h"
 #include "op/sdpa.h"
 #include "op/threads.h"
 
 struct cpu_rows {
     struct sdpa problem;
     int n_threads;
-    int64_t width; /* floats of one thread: a score for each key, the row's sums, a row of Q, K or V */
+    int64_t width; /* floats of one thread: a score for each key, in whole vectors, the row's sums, a row of Q */
     float *all;
 };
 
@@ -20,7 +22,7 @@ static inline int cpu_rows_new(const kg_backend *self, const kg_call *call, cons
                                void **ret_state, kg_error *ret_error)
 {
     const int n_threads = threads_for(call->device->units, sdpa_flops(p));
-    const int64_t width = sdpa_kv_length(p) + 2 * p->D;
+    const int64_t width = whole_vectors(sdpa_kv_length(p)) + 2 * p->D;
     struct cpu_rows *rows = calloc(1, size + (size_t)(n_threads * width) * sizeof(float));
     if (!rows)
         return kg_fail(ret_error, KG_ENOMEM, "no memory for the score rows of %s", self->name);
@@ -33,6 +35,70 @@ static inline int cpu_rows_new(const kg_backend *self, const kg_call *call, cons
 static inline float *cpu_rows_own(const struct cpu_rows *rows)
 {
     return rows->all + thread_index() * rows->width;
+}
+
+ROW_SUMS(cpu_row_sums, float, AS_IT_IS)
+
+/* The keys of a problem, as `floats` of them: K by columns, [B * Hkv, D, whole_vectors(Skv)], then V, [B * Hkv, Skv,
+ * D].
+ */
+struct cpu_keys {
+    int64_t heads, stride; /* of columns */
+    size_t floats, of_k;
+};
+
+static inline struct cpu_keys cpu_keys_of(const struct sdpa *p)
+{
+    const int64_t heads = p->B * sdpa_kv_heads(p), stride = whole_vectors(sdpa_kv_length(p));
+    const size_t of_k = (size_t)(heads * p->D * stride);
+    return (struct cpu_keys){ heads, stride, of_k + (size_t)(heads * p->D * sdpa_kv_length(p)), of_k };
+}
+
+static inline void cpu_keys_load(const struct sdpa *p, const kg_tensor *tensors, float *ret_keys)
+{
+    const struct cpu_keys keys = cpu_keys_of(p);
+    const int64_t count = (int64_t)(keys.floats - keys.of_k);
+    half_load_row(&tensors[SDPA_K], 0, count, 1, ret_keys + keys.of_k);
+    by_columns(ret_keys + keys.of_k, keys.heads, sdpa_kv_length(p), p->D, ret_keys);
+    half_load_row(&tensors[SDPA_V], 0, count, 1, ret_keys + keys.of_k);
+}
+
+/* Of the row's head: scores against the keys from the first on, times `scale`, and the sums over V of their weights. */
+static inline void cpu_rows_scores(const struct sdpa *p, const float *keys, int64_t head, const float *q, float scale,
+                                   int64_t visible, float *ret_scores)
+{
+    const struct cpu_keys of = cpu_keys_of(p);
+    cpu_row_sums(q, keys + head * p->D * of.stride, p->D, of.stride, whole_vectors(visible), ret_scores);
+    for (int64_t j = 0; j < visible; j++)
+        ret_scores[j] *= scale;
+}
+
+static inline void cpu_rows_values(const struct sdpa *p, const float *keys, int64_t head, const float *weights,
+                                   int64_t visible, float *ret_sums)
+{
+    const float *v = keys + cpu_keys_of(p).of_k + head * sdpa_kv_length(p) * p->D;
+    cpu_row_sums(weights, v, visible, p->D, p->D, ret_sums);
+}
+
+/* Scores to weights; returns their sum. Of a row without a key, or with hidden ones, -INFINITY, weights are 0. */
+AVX2_TOO static inline float cpu_rows_softmax(int64_t visible, float *scores)
+{
+    float row_max = -INFINITY, row_sum = 0;
+    for (int64_t j = 0; j < visible; j++)
+        row_max = scores[j] > row_max ? scores[j] : row_max;
+    const float base = row_max == -INFINITY ? 0 : row_max;
+#pragma omp simd reduction(+ : row_sum)
+    for (int64_t j = 0; j < visible; j++) {
+        scores[j] = expf(scores[j] - base);
+        row_sum += scores[j];
+    }
+    return row_sum;
+}
+
+/* A query row's place. */
+static inline int64_t cpu_rows_head(const struct sdpa *p, int64_t row) /* of K and V */
+{
+    return row / p->S / p->H * sdpa_kv_heads(p) + row / p->S % p->H / sdpa_group(p);
 }
 
 static inline void cpu_rows_release(const kg_backend *self, void *state)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "op/half.h"
+#include "op/row_sums.h"
 #include "op/sdpa_scores.h"
 #include "op/threads.h"
 
@@ -67,8 +68,8 @@ struct inputs {
     const struct sdpa_scores *scores; /* NULL: they are not modified */
     struct sdpa_error_model model;
     bool coded;
-    float *q, *k, *v;
-    double *lengths; /* of keys */
+    float *q, *k, *v; /* k by columns, each head by itself */
+    double *lengths;  /* of keys */
 };
 
 static double length_of(const float *x, int64_t D)
@@ -91,39 +92,60 @@ static double *lengths_of(const float *k, int64_t n_keys, int64_t D)
 /* A query's place, and its keys. */
 struct query {
     int64_t b, h, i;
+    int64_t head;      /* of K and V, of all batches */
     int64_t first_key; /* of all batches and heads */
     int64_t keys;      /* that are walked over; of modified scores some are hidden */
 };
 
 #define HIDDEN (-1.0)
 
-/* The weights of a query's keys, which sum to 1, or HIDDEN, and what modifying adds to the errors of their scores.
+ROW_SUMS(row_sums, double, AS_IT_IS)
+ROW_SUMS(square_sums, double, SQUARED)
+
+/* The weights of a query's keys, which sum to 1, and what modifying adds to the errors of their scores, or HIDDEN.
  * Returns how many keys it sees. */
-static int64_t weigh(const struct inputs *in, const struct query *at, const float *q, double *ret_weights,
-                     double *ret_added)
+AVX2_TOO static int64_t weigh(const struct inputs *in, const struct query *at, const double *q, double *ret_weights,
+                              double *ret_added)
 {
     const struct sdpa *p = in->problem;
-    const float *k = in->k + at->first_key * p->D;
+    const int64_t Skv = sdpa_kv_length(p), stride = whole_vectors(Skv);
     double row_max = -INFINITY, row_sum = 0;
     const double scale = sdpa_scale(p);
     int64_t visible = 0;
-    sdpa_dots(q, k, at->keys, p->D, ret_weights);
+    row_sums(q, in->k + at->head * stride * p->D, p->D, stride, whole_vectors(at->keys), ret_weights);
     for (int64_t j = 0; j < at->keys; j++) {
         const double score = scale * ret_weights[j];
         ret_weights[j] = in->scores ? in->scores->modify(in->scores->of, score, at->b, at->h, at->i, j) : score;
-        ret_added[j] = in->scores ? SDPA_SCORE_ROUNDING * (1 + fabs(score) + fabs(ret_weights[j])) : 0;
+        const bool hidden = ret_weights[j] == -INFINITY;
+        const double added = in->scores ? SDPA_SCORE_ROUNDING * (1 + fabs(score) + fabs(ret_weights[j])) : 0;
+        ret_added[j] = hidden ? HIDDEN : added;
+        visible += !hidden;
         row_max = ret_weights[j] > row_max ? ret_weights[j] : row_max;
     }
+    const double base = visible ? row_max : 0;
+#pragma omp simd reduction(+ : row_sum)
     for (int64_t j = 0; j < at->keys; j++) {
-        const bool hidden = ret_weights[j] == -INFINITY;
-        ret_weights[j] = hidden ? HIDDEN : exp(ret_weights[j] - row_max);
-        row_sum += hidden ? 0 : ret_weights[j];
-        visible += !hidden;
+        ret_weights[j] = exp(ret_weights[j] - base);
+        row_sum += ret_weights[j];
     }
+#pragma omp simd
     for (int64_t j = 0; j < at->keys; j++)
-        if (ret_weights[j] != HIDDEN)
-            ret_weights[j] /= row_sum;
+        ret_weights[j] /= visible ? row_sum : 1;
     return visible;
+}
+
+/* What scores are off by, from what modifying adds. */
+AVX2_TOO static void grow(double score, const double *lengths, int64_t keys, double *added)
+{
+    double largest = 0;
+#pragma omp simd reduction(max : largest)
+    for (int64_t j = 0; j < keys; j++) {
+        const double error = score * lengths[j] + added[j];
+        added[j] = added[j] == HIDDEN ? HIDDEN : error;
+        largest = added[j] > largest ? added[j] : largest;
+    }
+    for (int64_t j = 0; j < keys && sdpa_error_grown(largest) != largest; j++)
+        added[j] = sdpa_error_grown(added[j]);
 }
 
 static struct query query_of(const struct inputs *in, int64_t row)
@@ -131,39 +153,36 @@ static struct query query_of(const struct inputs *in, int64_t row)
     const struct sdpa *p = in->problem;
     const int64_t Skv = sdpa_kv_length(p);
     struct query at = { .b = row / p->S / p->H, .h = row / p->S % p->H, .i = row % p->S };
-    at.first_key = (at.b * sdpa_kv_heads(p) + at.h / sdpa_group(p)) * Skv;
+    at.head = at.b * sdpa_kv_heads(p) + at.h / sdpa_group(p);
+    at.first_key = at.head * Skv;
     at.keys = in->scores ? Skv : sdpa_visible_keys(p, at.i);
     return at;
 }
 
-/* Row `row` of [B * H * S]. `scratch` has room for two numbers a key and an element of the row. */
+/* Row `row` of [B * H * S]. `scratch` has room for two numbers a key and three an element of the row. */
 AVX2_TOO static void scale_row(const struct inputs *in, const kg_tensor *tensors, int64_t row, double *scratch)
 {
     const struct sdpa *p = in->problem;
     const int64_t D = p->D, Skv = sdpa_kv_length(p);
     const struct query at = query_of(in, row);
-    const float *q = in->q + row * D;
-    const double score = in->model.score * length_of(q, D);
-    double *weights = scratch, *added = weights + Skv, *of_values = added + Skv, *coded = of_values + D, of_scores = 0;
+    const float *v = in->v + at.first_key * D;
+    const double score = in->model.score * length_of(in->q + row * D, D);
+    double *weights = scratch, *added = weights + whole_vectors(Skv), *of_values = added + whole_vectors(Skv),
+           *coded = of_values + D, *q = coded + D, of_scores = 0;
+    for (int64_t d = 0; d < D; d++)
+        q[d] = in->q[row * D + d];
     const int64_t keys = weigh(in, &at, q, weights, added);
-    for (int64_t d = 0; d < 2 * D; d++)
-        of_values[d] = 0;
+    if (in->coded)
+        row_sums(weights, v, at.keys, D, D, coded);
+    grow(score, in->lengths + at.first_key, at.keys, added);
+#pragma omp simd reduction(+ : of_scores)
     for (int64_t j = 0; j < at.keys; j++) {
-        if (weights[j] == HIDDEN)
-            continue;
-        const float *v = in->v + (at.first_key + j) * D;
-        double of_score, score_error = score * in->lengths[at.first_key + j] + added[j];
-        const double of_value = sdpa_error_key(&in->model, weights[j], score_error, (double)keys, &of_score);
-        of_scores += of_score;
-#pragma omp simd
-        for (int64_t d = 0; d < D; d++)
-            of_values[d] += of_value * v[d] * v[d];
-        if (!in->coded)
-            continue;
-#pragma omp simd
-        for (int64_t d = 0; d < D; d++)
-            coded[d] += weights[j] * v[d];
+        double of_score;
+        const double of_value = sdpa_error_key(&in->model, weights[j], added[j], (double)keys, &of_score);
+        weights[j] = added[j] == HIDDEN ? 0 : of_value;
+        of_scores += added[j] == HIDDEN ? 0 : of_score;
     }
+    square_sums(weights, v, at.keys, D, D, of_values);
     const float *o = (const float *)tensors[SDPA_O].data + row * D;
     float *out = (float *)tensors[SDPA_ERROR].data + row * D;
     for (int64_t d = 0; d < D; d++)
@@ -174,7 +193,8 @@ int sdpa_error_rows(const struct sdpa *p, const struct sdpa_scores *scores, cons
                     const kg_tensor *tensors, kg_error *ret_error)
 {
     const struct sdpa_arithmetic *own = arithmetic;
-    const int64_t rows = p->B * p->H * p->S, scratch = 2 * (sdpa_kv_length(p) + p->D); /* of one thread */
+    const int64_t rows = p->B * p->H * p->S,
+                  scratch = 2 * whole_vectors(sdpa_kv_length(p)) + 3 * p->D; /* of one thread */
     const int n_threads = threads_for(0, sdpa_flops(p));
     struct inputs in = {
         .problem = p,
@@ -182,18 +202,21 @@ int sdpa_error_rows(const struct sdpa *p, const struct sdpa_scores *scores, cons
         .model = sdpa_error_model_of(sdpa_scale(p), own, &tensors[SDPA_Q], &tensors[SDPA_O]),
         .coded = own && own->code != SDPA_UNCODED,
         .q = load(&tensors[SDPA_Q], own),
-        .k = load(&tensors[SDPA_K], own),
         .v = load(&tensors[SDPA_V], own),
     };
     double *all = malloc((size_t)(n_threads * scratch) * sizeof *all);
-    if (in.k)
-        in.lengths = lengths_of(in.k, p->B * sdpa_kv_heads(p) * sdpa_kv_length(p), p->D);
+    float *k = load(&tensors[SDPA_K], own);
+    if (k) {
+        in.lengths = lengths_of(k, p->B * sdpa_kv_heads(p) * sdpa_kv_length(p), p->D);
+        in.k = new_columns(k, p->B * sdpa_kv_heads(p), sdpa_kv_length(p), p->D);
+    }
     const bool made = in.q && in.k && in.v && in.lengths && all;
     if (made) {
 #pragma omp parallel for num_threads(n_threads)
         for (int64_t row = 0; row < rows; row++)
             scale_row(&in, tensors, row, all + thread_index() * scratch);
     }
+    free(k);
     free(in.q);
     free(in.k);
     free(in.v);

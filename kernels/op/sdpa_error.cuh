@@ -121,7 +121,7 @@ weigh_keys(double (&of_scores)[EACH], double (*of_value)[PITCH], double (*p)[PIT
                 if (SCORES::MODIFIED)
                     score_error += SDPA_SCORE_ROUNDING * (1 + fabs(scaled) + fabs(modified));
                 weight = exp(modified - row_max[i]) / row_sum[i];
-                value = sdpa_error_key(&args.model, weight, score_error, visible[i], &score);
+                value = sdpa_error_key(&args.model, weight, sdpa_error_grown(score_error), visible[i], &score);
             }
             of_scores[i] += score;
             of_value[tx + SIDE * j][ty * EACH + i] = value;

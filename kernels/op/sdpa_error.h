@@ -120,12 +120,17 @@ SDPA_BOTH float sdpa_error_coded(enum sdpa_code code, float x, float largest)
     return copysignf(rintf(magnitude / step) * step, x) * scale;
 }
 
-/* What v_j^2 is multiplied with. `keys`: n; `score_error`: ds_j. */
-SDPA_BOTH double sdpa_error_key(const struct sdpa_error_model *m, double p, double score_error, double keys,
+/* exp(ds_j) for 1 + ds_j, where that is another. */
+SDPA_BOTH double sdpa_error_grown(double score_error)
+{
+    return score_error < 0.1 ? score_error : sinh(score_error < 700 ? score_error : 700);
+}
+
+/* What v_j^2 is multiplied with. `keys`: n; `grown`: ds_j. */
+SDPA_BOTH double sdpa_error_key(const struct sdpa_error_model *m, double p, double grown, double keys,
                                 double *ret_of_score)
 {
     const double weight = m->weight * p, sum = 32 * SDPA_FP32_SUMS + m->sum * keys / 128;
-    const double grown = score_error < 0.1 ? score_error : sinh(score_error < 700 ? score_error : 700);
     const double moving = p * (1 - p) * grown, moved = moving < 1 ? moving : 1;
     *ret_of_score = 2 * moved * moved;
     return weight * weight + m->weight_floor * m->weight_floor + p * (keys * p < 1 ? keys * p : 1) * sum * sum +

@@ -13,9 +13,6 @@ struct sdpa_scores {
     const void *of;
 };
 
-/* ret_dots[j] is the sum of q[d] k[j, d]. k [keys, D] */
-void sdpa_dots(const float *q, const float *k, int64_t keys, int64_t D, double *ret_dots);
-
 /* As sdpa_reference_cpu and sdpa_error_scale_cpu, which call them without `scores`: NULL means the mask of the struct
  * sdpa alone. With it that mask is not read. */
 int sdpa_reference_rows(const struct sdpa *p, const struct sdpa_scores *scores, const kg_tensor *tensors,

@@ -61,42 +61,29 @@ KG_BOTH uint32_t kg_float_bits(float value)
     return bits;
 }
 
-/* Round to nearest even. Any float; NaN stays NaN. */
-KG_BOTH uint16_t kg_bf16_from_float(float value)
-{
-    uint32_t bits = kg_float_bits(value);
-    if ((bits & 0x7fffffff) > 0x7f800000)
-        return (uint16_t)(bits >> 16 | 0x40);
-    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-
-KG_BOTH uint16_t kg_f16_from_float(float value)
-{
-    uint32_t bits = kg_float_bits(value);
-    uint16_t sign = (uint16_t)(bits >> 16 & 0x8000);
-    bits &= 0x7fffffff;
-    if (bits > 0x7f800000)
-        return sign | 0x7e00;
-    if (bits >= 0x477ff000) /* 65520 rounds to infinity */
-        return sign | 0x7c00;
-    if (bits < 0x38800000) { /* subnormal half: value / 2^-24 rounded to an integer */
-        uint32_t exponent = bits >> 23;
-        if (exponent < 102) /* under 2^-25 */
-            return sign;
-        uint32_t mantissa = (bits & 0x7fffff) | 0x800000;
-        uint32_t shift = 126 - exponent;
-        uint32_t kept = mantissa >> shift, rest = mantissa & ((1u << shift) - 1), half = 1u << (shift - 1);
-        return (uint16_t)(sign | (kept + (rest > half || (rest == half && (kept & 1)))));
-    }
-    bits += 0xfff + (bits >> 13 & 1);
-    return (uint16_t)(sign | ((bits - 0x38000000) >> 13));
-}
-
 KG_BOTH float kg_float_from_bits(uint32_t bits)
 {
     float value;
     memcpy(&value, &bits, sizeof value);
     return value;
+}
+
+/* Round to nearest even, without a branch, so that loops vectorise. Any float; NaN stays NaN. */
+KG_BOTH uint16_t kg_bf16_from_float(float value)
+{
+    const uint32_t bits = kg_float_bits(value), rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+    return (uint16_t)((bits & 0x7fffffff) > 0x7f800000 ? bits >> 16 | 0x40 : rounded);
+}
+
+KG_BOTH uint16_t kg_f16_from_float(float value)
+{
+    const uint32_t bits = kg_float_bits(value), magnitude = bits & 0x7fffffff;
+    const uint32_t normal = (magnitude - 0x38000000 + 0xfff + (magnitude >> 13 & 1)) >> 13;
+    /* Units in the last place of 0.5 are 2^-24, the subnormals' step: the addition rounds. */
+    const uint32_t subnormal = kg_float_bits(kg_float_from_bits(magnitude) + 0.5f) - kg_float_bits(0.5f);
+    const uint32_t finite = magnitude < 0x38800000 ? subnormal : normal;
+    const uint32_t result = magnitude >= 0x477ff000 ? 0x7c00 : finite; /* 65520 rounds to infinity */
+    return (uint16_t)((bits >> 16 & 0x8000) | (magnitude > 0x7f800000 ? 0x7e00 : result));
 }
 
 KG_BOTH float kg_float_from_bf16(uint16_t bits)

@@ -24,16 +24,18 @@ KG_VECTORS static void draw(uint64_t key, int64_t first, int64_t n, float scale,
         ret_values[i] = kg_random_value(key, (uint64_t)(first + i), scale);
 }
 
-static void round_values(const kg_tensor *tensor, const float *values, int64_t first, int64_t n)
+KG_VECTORS static void round_values(const kg_tensor *tensor, const float *values, int64_t first, int64_t n)
 {
     float *f32 = tensor->data;
     uint16_t *half = tensor->data;
     if (tensor->dtype == KG_F32)
         memcpy(f32 + first, values, (size_t)n * sizeof *f32);
     else if (tensor->dtype == KG_F16)
+#pragma omp simd
         for (int64_t i = 0; i < n; i++)
             half[first + i] = kg_f16_from_float(values[i]);
     else
+#pragma omp simd
         for (int64_t i = 0; i < n; i++)
             half[first + i] = kg_bf16_from_float(values[i]);
 }

@@ -168,9 +168,9 @@ static int cpu_compete_end(kg_context *context, kg_error *ret_error)
 
 static __attribute__((noinline)) void spoil_stack(void)
 {
-    volatile unsigned char below[SPOILT_STACK];
-    for (size_t i = 0; i < sizeof below; i++)
-        below[i] = 0xff;
+    unsigned char below[SPOILT_STACK];
+    memset(below, 0xff, sizeof below);
+    __asm__ volatile("" : : "r"(below) : "memory"); /* or nothing would be written */
 }
 
 /* A reference's memory comes from pages that an earlier one had: to fault them in anew takes a fifth of small cases'

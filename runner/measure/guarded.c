@@ -35,9 +35,11 @@ int kg_guarded_check(struct kg_prepared *prepared, struct kg_fixture *fixture, u
         return KG_OK;
     for (size_t i = 0; i < sizeof others / sizeof *others && !status && other == digest; i++)
         status = launch_between(prepared, set, others[i], &other, ret_error);
-    if (!status)
+    if (!status && other != digest)
         status = launch_between(prepared, set, guards, &again, ret_error);
     set->guards = guards;
+    if (!status && other == digest)
+        status = kg_buffers_paint_guards(set, ret_error);
     if (!status && other != digest && again == digest)
         return kg_fail(ret_error, KG_EDEVICE, "its output is another one where other bytes lie past its inputs' ends");
     return status;
