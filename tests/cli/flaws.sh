@@ -63,6 +63,7 @@ unset MALLOC_PERTURB_
 gate run --module "$broken" 'state/*' --exclude 'state/*/clips' --exclude 'state/*/keeps' --exclude 'state/*/goes_on' \
     --exclude 'state/*/scales' --format json
 expect 'state: status' "$status" 1
+caught state/plain/s0/after_free ERROR 'during correctness'
 caught state/plain/s0/dirty_heap FAIL 'max_abs'
 caught state/plain/s0/dirty_stack FAIL 'elements not finite'
 expect 'state: an honest one' "$(verdict state/plain/s0/good) $(verdict state/plain/s0-outliers/good)" 'PASS PASS'

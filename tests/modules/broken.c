@@ -45,6 +45,13 @@ static int misbehave(enum flaw flaw, const kg_tensor *tensors, kg_error *ret_err
     }
     case FLAW_CRASH:
         return raise(SIGSEGV);
+    case FLAW_AFTER_FREE: {
+        volatile float *volatile scratch = malloc(1 << 20);
+        free((void *)scratch);
+        if (scratch)
+            scratch[64] = 1;
+        return KG_OK;
+    }
     case FLAW_HANG:
         for (;;)
             pause();
@@ -510,6 +517,7 @@ BACKEND(clips, FLAW_CLIPS);
 BACKEND(keeps, FLAW_KEEPS);
 BACKEND(goes_on, FLAW_GOES_ON);
 BACKEND(scales, FLAW_SCALES);
+BACKEND(after_free, FLAW_AFTER_FREE);
 BACKEND(dirty_heap, FLAW_DIRTY_HEAP);
 BACKEND(dirty_stack, FLAW_DIRTY_STACK);
 BACKEND(error, FLAW_ERROR);
@@ -582,8 +590,8 @@ static const kg_suite late = { .name = "late",
                                .backends = KG_LIST(late_backends),
                                .gates = GATES };
 
-static const kg_backend *const state_backends[] = { &declines, &good,   &clips,      &keeps,
-                                                    &goes_on,  &scales, &dirty_heap, &dirty_stack };
+static const kg_backend *const state_backends[] = { &declines, &good,       &clips,      &keeps,      &goes_on,
+                                                    &scales,   &after_free, &dirty_heap, &dirty_stack };
 static const kg_suite_regime outliers[] = { { "outliers", "*" } };
 static const kg_suite state = { .name = "state",
                                 .op = &series_op,

@@ -49,6 +49,7 @@ enum flaw {
     FLAW_KEEPS,      /* its inputs, while their ends are the same */
     FLAW_GOES_ON,    /* from the last call's sums times 0 */
     FLAW_SCALES,     /* rounds by the largest input that it ever had */
+    FLAW_AFTER_FREE, /* writes into a scratch buffer of 1 MiB that it has freed */
     FLAW_DIRTY_HEAP, /* adds memory that it takes to be zero, as new memory is */
     FLAW_DIRTY_STACK,
     FLAW_DIRTY_SHARED, /* on a GPU */
