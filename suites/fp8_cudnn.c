@@ -169,8 +169,10 @@ static const struct sdpa_fp8 cpu_shapes[] = {
 };
 
 static const kg_suite_regime regimes[] = {
-    { "poison", "[!cl]*" }, /* not of cross_ and ladder_ */
+    { "poison", "[!clt]*" }, /* few of cross_, ladder_ and three_ */
+    { "poison", "three_*[05]" },
     { "poison", "length_*" },
+    { "poison", "threads" },
     { "sink_near", "cross_*[1257]" },
     { "deepest", "cross_*[49]" },
     { "constant", "d64_h[28]_[ks]512" },

@@ -40,9 +40,10 @@ static inline __attribute__((always_inline)) float cpu_fp8_encode(uint8_t (*code
 static inline float *cpu_fp8_keys(const struct sdpa *p, const float values[256], const uint8_t *k, const uint8_t *v)
 {
     const struct cpu_keys of = cpu_keys_of(p);
-    float *keys = malloc(of.floats * sizeof *keys), *rows = keys + of.of_k;
+    float *keys = calloc(of.floats, sizeof *keys), *rows = keys;
     if (!keys)
         return NULL;
+    rows += of.of_k;
     for (size_t i = 0; i < of.floats - of.of_k; i++)
         rows[i] = values[k[i]];
     by_columns(rows, of.heads, sdpa_kv_length(p), p->D, keys);

@@ -89,7 +89,7 @@ AVX2_TOO static inline float cpu_rows_softmax(int64_t visible, float *scores)
     const float base = row_max == -INFINITY ? 0 : row_max;
 #pragma omp simd reduction(+ : row_sum)
     for (int64_t j = 0; j < visible; j++) {
-        scores[j] = expf(scores[j] - base);
+        scores[j] = expf_down(scores[j] - base);
         row_sum += scores[j];
     }
     return row_sum;

@@ -125,7 +125,7 @@ AVX2_TOO static int64_t weigh(const struct inputs *in, const struct query *at, c
     const double base = visible ? row_max : 0;
 #pragma omp simd reduction(+ : row_sum)
     for (int64_t j = 0; j < at->keys; j++) {
-        ret_weights[j] = exp(ret_weights[j] - base);
+        ret_weights[j] = exp_down(ret_weights[j] - base);
         row_sum += ret_weights[j];
     }
 #pragma omp simd
@@ -134,7 +134,7 @@ AVX2_TOO static int64_t weigh(const struct inputs *in, const struct query *at, c
     return visible;
 }
 
-/* What scores are off by, from what modifying adds. */
+/* What modifying adds becomes what scores are off by. */
 AVX2_TOO static void grow(double score, const double *lengths, int64_t keys, double *added)
 {
     double largest = 0;
@@ -144,7 +144,8 @@ AVX2_TOO static void grow(double score, const double *lengths, int64_t keys, dou
         added[j] = added[j] == HIDDEN ? HIDDEN : error;
         largest = added[j] > largest ? added[j] : largest;
     }
-    for (int64_t j = 0; j < keys && sdpa_error_grown(largest) != largest; j++)
+    const bool grows = sdpa_error_grown(largest) != largest;
+    for (int64_t j = 0; j < keys && grows; j++)
         added[j] = sdpa_error_grown(added[j]);
 }
 

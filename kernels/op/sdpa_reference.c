@@ -46,7 +46,7 @@ AVX2_TOO static void reference_row(const struct inputs *in, int64_t row, double 
     double row_sum = 0;
 #pragma omp simd reduction(+ : row_sum)
     for (int64_t j = 0; j < visible; j++) {
-        weights[j] = exp(weights[j] - base);
+        weights[j] = exp_down(weights[j] - base);
         row_sum += weights[j];
     }
     row_sums(weights, in->v + first_key * D, visible, D, D, sums); /* what it does not see may be NaN */

@@ -52,4 +52,16 @@ double exp(double x);
 float expf(float x);
 #endif
 
+/* Of what is not over 0. Results under the smallest normal number are 0: glibc's vectors leave those to slower calls.
+ */
+static inline double exp_down(double x)
+{
+    return exp(x < -708 ? -708 : x) * !(x < -708);
+}
+
+static inline float expf_down(float x)
+{
+    return expf(x < -87 ? -87 : x) * (float)!(x < -87);
+}
+
 #endif

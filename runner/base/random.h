@@ -2,8 +2,8 @@
  *
  * Element i of tensor t under a seed: two 64-bit words by a counter-based mix (splitmix64's finaliser over key and
  * counter), the sum of their eight 16-bit parts (Irwin-Hall: bell-shaped, within 4.9 standard deviations), centred as
- * an exact integer, times one float constant, rounded to the dtype by integer arithmetic. One multiplication, so no
- * contraction can differ. */
+ * an exact integer, times one float constant, rounded to the dtype by its bits. One multiplication, whose sign is taken
+ * off before anything is added, so no contraction can differ. */
 #ifndef KG_RANDOM_H
 #define KG_RANDOM_H
 

@@ -111,14 +111,10 @@ void kg_fixture_done(struct kg_fixture *fixture)
     *fixture = (struct kg_fixture){ 0 };
 }
 
-bool kg_fixture_is_of(const struct kg_fixture *fixture, const struct kg_case *of)
-{
-    return fixture->context && fixture->of.suite == of->suite && fixture->of.problem == of->problem;
-}
-
 bool kg_fixture_serves(const struct kg_fixture *fixture, const struct kg_case *of)
 {
-    return kg_fixture_is_of(fixture, of) && fixture->of.seed == of->seed && fixture->of.regime == of->regime;
+    return fixture->context && fixture->of.suite == of->suite && fixture->of.seed == of->seed &&
+           fixture->of.problem == of->problem && fixture->of.regime == of->regime;
 }
 
 static bool same_tensor(const kg_tensor *a, const kg_tensor *b)

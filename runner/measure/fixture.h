@@ -22,7 +22,6 @@ struct kg_fixture {
 /* Fills the inputs. KG_EUNSUPPORTED: the regime is not for them, or not enough memory is free. */
 int kg_fixture_new(kg_context *context, const struct kg_case *of, struct kg_fixture *ret_fixture, kg_error *ret_error);
 void kg_fixture_done(struct kg_fixture *fixture);
-bool kg_fixture_is_of(const struct kg_fixture *fixture, const struct kg_case *of); /* the shape, on whatever inputs */
 bool kg_fixture_serves(const struct kg_fixture *fixture, const struct kg_case *of);
 
 /* KG_EINVAL where another build's case describes other tensors than the fixture holds: nothing of it can be compared.

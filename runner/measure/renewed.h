@@ -6,9 +6,9 @@
 
 #define KG_RENEWED_BYTES (16u << 20) /* of buffers: larger cases are not asked, their references cost too much */
 
-/* Launches once more on the inputs of `other`, whose reference has run, in the fixture's set, whose inputs are as they
- * were when it returns. KG_EDEVICE: by the gates of `other` the output is wrong. */
-int kg_renewed_check(struct kg_prepared *prepared, const struct kg_fixture *fixture, struct kg_fixture *other,
+/* Launches once more on the inputs of `other`, whose reference has run, in the fixture's set, whose inputs are of a
+ * seed alone and are as they were when it returns. KG_EDEVICE: by the gates of `other` the output is wrong. */
+int kg_renewed_check(struct kg_prepared *prepared, struct kg_fixture *fixture, struct kg_fixture *other,
                      kg_error *ret_error);
 
 /* Launches on the inputs of `other` before the fixture's are asked; NULL: on the fixture's in stripes

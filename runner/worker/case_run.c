@@ -41,20 +41,6 @@ static int use_fixture(struct kg_worker *w, struct kg_fixture *fixture, const st
     return kg_fixture_new(w->context, of, fixture, ret_error);
 }
 
-/* The case's own. What it replaces is kept, unless it is large. */
-static int use_own_fixture(struct kg_worker *w, const struct kg_case *of, kg_error *ret_error)
-{
-    struct kg_fixture *own = &w->fixture;
-    if (own->context && !kg_fixture_serves(own, of)) {
-        kg_fixture_done(&w->previous);
-        if (kg_fixture_is_of(own, of) && kg_buffers_bytes(&own->buffers) <= KG_RENEWED_BYTES) {
-            w->previous = *own;
-            *own = (struct kg_fixture){ 0 };
-        }
-    }
-    return use_fixture(w, own, of, ret_error);
-}
-
 uint64_t kg_seed_of(const struct kg_worker *w, const struct kg_job_case *one)
 {
     return kg_mix64(w->job->order_seed + one->index);
@@ -72,7 +58,7 @@ static const void *arithmetic_of(const struct kg_job_case *one, const char *runn
 
 static int prepare(struct kg_worker *w, struct kg_arms *arms, const struct kg_job_case *one, kg_error *ret_error)
 {
-    int status = kg_note_refusal(w, KG_REFUSED_BY_FIXTURE, use_own_fixture(w, &one->of, ret_error));
+    int status = kg_note_refusal(w, KG_REFUSED_BY_FIXTURE, use_fixture(w, &w->fixture, &one->of, ret_error));
     *arms =
         (struct kg_arms){ .host = &w->host, .fixture = &w->fixture, .one = one, .module = &w->module, .twin = w->twin };
     if (!status)
@@ -282,46 +268,25 @@ static int call_before(struct kg_worker *w, const struct kg_job_case *one, struc
     return status;
 }
 
-static bool same_shape(const struct kg_job_case *a, const struct kg_job_case *b)
+#define ASKED_AGAIN 8 /* shapes of a suite in a job; of more, one of SELDOM: their references take as long again */
+#define SELDOM 4
+
+static bool is_asked_again(const struct kg_worker *w, const struct kg_job_case *one)
 {
-    return a->of.suite == b->of.suite && a->of.problem == b->of.problem;
+    size_t before = 0; /* shapes of the suite */
+    for (const struct kg_job_case *c = w->job->cases; c < one; c++)
+        before += c->of.suite == one->of.suite && c[1].of.problem != c->of.problem;
+    return before < ASKED_AGAIN || before % SELDOM == 0;
 }
 
-/* Once a shape and backend that is not timed: on its second inputs, for which the first ones have a reference, or on
- * the only ones. Cases of a shape lie together. */
-static bool is_called_again(const struct kg_worker *w, const struct kg_job_case *one)
-{
-    const struct kg_job_case *c = one, *end = w->job->cases + w->job->n_cases;
-    int place = 0, count = 0;
-    bool timed = false;
-    while (c > w->job->cases && same_shape(c - 1, one))
-        c--;
-    for (; c < end && same_shape(c, one); c++) {
-        if (c->of.backend != one->of.backend)
-            continue;
-        place = c == one ? count : place;
-        timed = timed || c->of.policy.timed;
-        count++;
-    }
-    return !timed && (place == 1 || count == 1) && is_first_check(w, one);
-}
-
-/* What is not timed is called on other inputs no second time otherwise. Of a right output. */
+/* What is not timed is called no second time otherwise. Of a right output on normal inputs, once a run. */
 static int call_again(struct kg_worker *w, const struct kg_job_case *one, struct kg_prepared *prepared,
                       kg_error *ret_error)
 {
-    struct kg_fixture *other = &w->previous;
-    int status = KG_OK;
-    if (!is_called_again(w, one))
+    if (one->of.policy.timed || one->of.regime || !is_first_check(w, one) || !is_asked_again(w, one))
         return KG_OK;
-    if (kg_fixture_is_of(other, &one->of)) {
-        kg_fixture_set_arithmetic(other, w->fixture.arithmetic);
-        status = compute_reference(w, one, other, KG_CORRECTNESS, ret_error);
-    } else {
-        other = &w->other;
-        status = use_other(w, one, KG_CORRECTNESS, ret_error);
-    }
-    return status ? status : kg_renewed_check(prepared, &w->fixture, other, ret_error);
+    int status = use_other(w, one, KG_CORRECTNESS, ret_error);
+    return status ? status : kg_renewed_check(prepared, &w->fixture, &w->other, ret_error);
 }
 
 static int check_all(struct kg_worker *w, const struct kg_job_case *one, struct kg_prepared *prepared, bool *ret_right,
@@ -462,7 +427,7 @@ static void judge_gates(struct kg_worker *w, const struct kg_job_case *one)
 {
     kg_error error = { 0 };
     kg_phase_begin(w, one, KG_PREPARE);
-    int status = use_own_fixture(w, &one->of, &error);
+    int status = use_fixture(w, &w->fixture, &one->of, &error);
     if (!status) {
         kg_fixture_set_arithmetic(&w->fixture, arithmetic_of(one, one->of.backend->name));
         kg_phase_begin(w, one, KG_CORRECTNESS);
@@ -479,7 +444,6 @@ static void judge_gates(struct kg_worker *w, const struct kg_job_case *one)
 static void forget_inputs(struct kg_worker *w)
 {
     kg_fixture_done(&w->fixture);
-    kg_fixture_done(&w->previous);
     kg_fixture_done(&w->other);
     kg_fixture_done(&w->unseen);
 }

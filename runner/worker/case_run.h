@@ -14,9 +14,8 @@ struct kg_worker {
     struct kg_twin *twin;    /* and the build that is judged; NULL: the module is */
     struct kg_host_state host;
     kg_context *context;
-    /* previous: what `fixture` was for the shape's cases before; other: the same problem with other inputs; unseen:
-     * with some that hang on the run */
-    struct kg_fixture fixture, previous, other, unseen;
+    /* other: the same problem with other inputs; unseen: with some that hang on the run */
+    struct kg_fixture fixture, other, unseen;
     struct kg_result ready;            /* what a READY message tells of the case at hand */
     enum kg_refusal refusal;           /* before its output was checked */
     enum kg_phase phase, part;         /* whose ranges are open, worker/phase.h; KG_NOT_RUN: none */

@@ -80,7 +80,6 @@ static void run_cases(struct kg_worker *w)
         if (i + 1 == w->job->n_cases) { /* the last answers for what all of them opened */
             kg_phase_begin(w, one, KG_CLOSE);
             kg_fixture_done(&w->fixture);
-            kg_fixture_done(&w->previous);
             kg_fixture_done(&w->other);
             kg_host_done(&w->host);
             if (w->twin)

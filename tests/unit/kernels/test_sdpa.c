@@ -16,9 +16,65 @@
 
 #include "base/random.h"
 #include "op/half.h"
+#include "op/row_sums.h"
 #include "op/sdpa.h"
 #include "plan/field.h"
 #include "plan/module.h"
+
+/* ---- sums of rows ------------------------------------------------------------------------------------------- */
+
+ROW_SUMS(sums_of_floats, float, AS_IT_IS)
+ROW_SUMS(sums_of_squares, double, SQUARED)
+
+enum { MOST_ROWS = 9, MOST_COLUMNS = 35 };
+
+/* Small whole numbers, whose sums are exact in any order; a row whose factor is 0 holds NaN. */
+static void check_sums(int64_t n_rows, int64_t n)
+{
+    float rows[MOST_ROWS * MOST_COLUMNS], factors[MOST_ROWS], sums[MOST_COLUMNS + 1];
+    double wide[MOST_ROWS], squares[MOST_COLUMNS];
+    for (int64_t j = 0; j < n_rows; j++) {
+        wide[j] = factors[j] = (float)(j == 6 && n % 2 ? 0 : j + 1);
+        for (int64_t i = 0; i < MOST_COLUMNS; i++)
+            rows[j * MOST_COLUMNS + i] = factors[j] == 0 ? NAN : (float)(j * 5 + i);
+    }
+    sums[n] = -1;
+    sums_of_floats(factors, rows, n_rows, MOST_COLUMNS, n, sums);
+    sums_of_squares(wide, rows, n_rows, MOST_COLUMNS, n, squares);
+    for (int64_t i = 0; i < n; i++) {
+        double sum = 0, square = 0;
+        for (int64_t j = 0; j < n_rows; j++) {
+            sum += factors[j] == 0 ? 0 : wide[j] * (double)(j * 5 + i);
+            square += factors[j] == 0 ? 0 : wide[j] * (double)((j * 5 + i) * (j * 5 + i));
+        }
+        assert_true(sums[i] == sum && squares[i] == square);
+    }
+    assert_true(sums[n] == -1);
+}
+
+static void rows_are_summed(void **state)
+{
+    (void)state;
+    for (int64_t n_rows = 0; n_rows <= MOST_ROWS; n_rows++)
+        for (int64_t n = 0; n <= MOST_COLUMNS; n++)
+            check_sums(n_rows, n);
+}
+
+static void keys_lie_by_columns(void **state)
+{
+    enum { HEADS = 2, D = 3 };
+    (void)state;
+    for (int64_t n = 1; n <= MOST_COLUMNS; n++) {
+        float rows[HEADS * MOST_COLUMNS * D];
+        for (int64_t i = 0; i < HEADS * n * D; i++)
+            rows[i] = (float)i;
+        float *columns = new_columns(rows, HEADS, n, D);
+        assert_non_null(columns);
+        for (int64_t i = 0; i < HEADS * n * D; i++)
+            assert_true(columns[(i / (n * D) * D + i % D) * whole_vectors(n) + i / D % n] == (float)i);
+        free(columns);
+    }
+}
 
 /* ---- 16-bit floats ----------------------------------------------------------------------------------------- */
 
@@ -578,6 +634,8 @@ static void nan_is_not_swallowed(void **state)
 int main(int argc, char *argv[])
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_summed),
+        cmocka_unit_test(keys_lie_by_columns),
         cmocka_unit_test(every_half_is_read_as_the_inputs_are),
         cmocka_unit_test(floats_are_rounded_as_the_inputs_are),
         cmocka_unit_test(scales),
