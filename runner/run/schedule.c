@@ -43,18 +43,32 @@ static struct kg_job_case job_case(const struct kg_session *s, size_t i)
     return (struct kg_job_case){ .index = i, .of = r->of, .is_new = r->is_new };
 }
 
+#define ASKED_AGAIN 8 /* shapes of a suite; of more, one of SELDOM: their references take as long again */
+#define SELDOM 4
+
+/* Of the first shape of a suite 0, of those behind it one more each. */
+static size_t place_of_shape(const struct kg_session *s, size_t i, size_t place)
+{
+    const struct kg_case *of = &s->results[i].of, *last = i ? &s->results[i - 1].of : NULL;
+    if (!last || last->suite != of->suite)
+        return 0;
+    return place + (last->shape_ordinal != of->shape_ordinal);
+}
+
 void kg_schedule_correctness(const struct kg_session *s, struct kg_job_case *room, struct kg_job *job)
 {
     job->cases = room;
     job->n_cases = 0;
     job->round = 0;
-    for (size_t i = 0; i < s->n_results; i++) {
+    for (size_t i = 0, place = 0; i < s->n_results; i++) {
         const struct kg_result *r = &s->results[i];
+        place = place_of_shape(s, i, place);
         if (r->outcome == KG_SKIPPED || r->outcome == KG_ABSENT)
             continue;
         struct kg_job_case *one = &room[job->n_cases++];
         *one = job_case(s, i);
         one->check = true;
+        one->again = !r->of.policy.timed && !r->of.regime && (place < ASKED_AGAIN || place % SELDOM == 0);
         one->alone = r->work.bytes > LARGE;
         one->check_baseline = s->baseline.root && !r->is_new && !r->of.regime && !kg_result_is_timed(r);
         snprintf(one->pin, sizeof one->pin, "%s", golden_pin(s, r));

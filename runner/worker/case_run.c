@@ -268,22 +268,11 @@ static int call_before(struct kg_worker *w, const struct kg_job_case *one, struc
     return status;
 }
 
-#define ASKED_AGAIN 8 /* shapes of a suite in a job; of more, one of SELDOM: their references take as long again */
-#define SELDOM 4
-
-static bool is_asked_again(const struct kg_worker *w, const struct kg_job_case *one)
-{
-    size_t before = 0; /* shapes of the suite */
-    for (const struct kg_job_case *c = w->job->cases; c < one; c++)
-        before += c->of.suite == one->of.suite && c[1].of.problem != c->of.problem;
-    return before < ASKED_AGAIN || before % SELDOM == 0;
-}
-
-/* What is not timed is called no second time otherwise. Of a right output on normal inputs, once a run. */
+/* What is not timed is called no second time otherwise. Of a right output, once a run. */
 static int call_again(struct kg_worker *w, const struct kg_job_case *one, struct kg_prepared *prepared,
                       kg_error *ret_error)
 {
-    if (one->of.policy.timed || one->of.regime || !is_first_check(w, one) || !is_asked_again(w, one))
+    if (!one->again || !is_first_check(w, one))
         return KG_OK;
     int status = use_other(w, one, KG_CORRECTNESS, ret_error);
     return status ? status : kg_renewed_check(prepared, &w->fixture, &w->other, ret_error);

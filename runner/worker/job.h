@@ -10,6 +10,7 @@ struct kg_job_case {
     struct kg_case of; /* of the baseline where there is one: its inputs, reference and gates hold */
     bool check;        /* compare with the reference; otherwise the output must have `digest`, or be compared again */
     bool time;
+    bool again;          /* if right, called once more on inputs of its own, which have a reference */
     bool alone;          /* too large for another worker on the device meanwhile */
     bool check_baseline; /* untimed: the baseline is launched beside it all the same, and must be right */
     bool strength_only;  /* the backend is not prepared: only the gates are judged, by the reference's wrong answers */

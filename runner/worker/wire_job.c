@@ -55,6 +55,7 @@ static cJSON *case_to_json(const struct kg_job_case *one)
     cJSON_AddBoolToObject(o, "check", one->check);
     cJSON_AddBoolToObject(o, "time", one->time);
     cJSON_AddBoolToObject(o, "check_baseline", one->check_baseline);
+    cJSON_AddBoolToObject(o, "again", one->again);
     cJSON_AddBoolToObject(o, "strength_only", one->strength_only);
     cJSON_AddStringToObject(o, "digest", digest);
     cJSON_AddStringToObject(o, "other_digest", other_digest);
@@ -299,6 +300,7 @@ static int resolve_case(struct kg_job *job, const cJSON *o, const struct kg_modu
                                  .check = is_true(o, "check"),
                                  .time = is_true(o, "time"),
                                  .check_baseline = is_true(o, "check_baseline"),
+                                 .again = is_true(o, "again"),
                                  .strength_only = is_true(o, "strength_only"),
                                  .digest = strtoull(text_of(o, "digest"), NULL, 10),
                                  .other_digest = strtoull(text_of(o, "other_digest"), NULL, 10),

@@ -72,7 +72,7 @@ static struct kg_result *add(const kg_suite *suite, size_t ordinal, uint64_t see
     struct kg_result *r = &results[session.n_results++];
     r->of = (struct kg_case){ .suite = suite,
                               .backend = backend,
-                              .shape = shapes[ordinal],
+                              .shape = shapes[ordinal % 8],
                               .seed = seed,
                               .kind = backend->device,
                               .shape_ordinal = ordinal };
@@ -346,6 +346,28 @@ static void correctness_takes_all_that_can_run(void **state)
     assert_ptr_equal(golden_for(&r[0]), &golden);
 }
 
+/* Of shapes 0 to 19 all of the first eight, and then one in four; never in a regime, nor what is timed. */
+static void some_are_called_again(void **state)
+{
+    static const kg_regime ones = { .name = "ones" };
+    struct kg_job_case room[ROOM];
+    struct kg_job job = { 0 };
+    (void)state;
+    add(&other, 0, 0, &fast);
+    for (size_t shape = 0; shape < 20; shape++) {
+        add(&untimed, shape + 1, 0, &fast);
+        add(&untimed, shape + 1, 0, &fast)->of.regime = &ones;
+    }
+    results[1 + 2 * 3].outcome = KG_SKIPPED; /* shape 3, normal */
+    kg_schedule_correctness(&session, room, &job);
+    assert_int_equal(job.n_cases, 40);
+    assert_true(room[0].of.policy.timed && !room[0].again);
+    for (size_t i = 1; i < job.n_cases; i++) {
+        const size_t shape = (room[i].index - 1) / 2;
+        assert_int_equal(room[i].again, !room[i].of.regime && (shape < 8 || shape % 4 == 0));
+    }
+}
+
 static void a_job_takes_the_runs_settings(void **state)
 {
     (void)state;
@@ -579,6 +601,7 @@ int main(void)
         TEST(the_seed_makes_the_order),
         TEST(a_timed_case_takes_what_ran),
         TEST(correctness_takes_all_that_can_run),
+        TEST(some_are_called_again),
         TEST(a_job_takes_the_runs_settings),
         TEST(a_job_against_has_both_builds),
         TEST(a_policy_against_is_the_baselines),

@@ -613,6 +613,7 @@ static void same_case(const struct kg_job_case *one, const struct kg_job_case *w
     assert_string_equal(one->anchor_pin, wanted->anchor_pin);
     assert_string_equal(one->baseline_pin, wanted->baseline_pin);
     assert_true(one->is_new == wanted->is_new && one->planted_pct == wanted->planted_pct);
+    assert_int_equal(one->again, wanted->again);
     assert_true(one->strength_only == wanted->strength_only && one->check_baseline == wanted->check_baseline);
     assert_memory_equal(&one->of.policy, &wanted->of.policy, sizeof the_policy);
 }
@@ -639,7 +640,7 @@ static void the_job(void **state)
     const char *paths[] = { "a/lib", "b \"quoted\"" }, *knobs[] = { "tile=4" };
     struct kg_job_case cases[] = { case_of(5, "one@n=7", &fast, UINT64_MAX), case_of(4, "one@n=7", &fast, 1),
                                    case_of(6, "two", &fast, 0), case_of(9, "two", &loops, 0) };
-    cases[0].check = cases[0].check_baseline = true;
+    cases[0].check = cases[0].again = cases[0].check_baseline = true;
     cases[1].time = true;
     cases[1].digest = UINT64_MAX - 1;
     snprintf(cases[1].backend, sizeof cases[1].backend, "cudnn");
