@@ -44,7 +44,7 @@ static struct kg_job_case job_case(const struct kg_session *s, size_t i)
 }
 
 #define ASKED_AGAIN 8 /* shapes of a suite; of more, one of SELDOM: their references take as long again */
-#define SELDOM 4
+#define SELDOM 8
 
 /* Of the first shape of a suite 0, of those behind it one more each. */
 static size_t place_of_shape(const struct kg_session *s, size_t i, size_t place)
