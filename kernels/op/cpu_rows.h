@@ -1,5 +1,5 @@
 /* cpu_rows.h -- what backends on the CPU share that compute a query row at a time: a state that begins with a struct
- * cpu_rows, and behind it for each thread the floats of a row. */
+ * cpu_rows, and behind it for each thread the floats of a row; and K and V as they are read. */
 #ifndef CPU_ROWS_H
 #define CPU_ROWS_H
 

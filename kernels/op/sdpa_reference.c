@@ -1,6 +1,7 @@
 /* sdpa_reference.c -- what the right answer is: the obvious loop, in double precision, for one query row at a time.
  *
- * Read it beside the formula in sdpa.h. It is not to be made clever; speed belongs in backends.
+ * Read it beside the formula in sdpa.h. It is not to be made clever, but for sums (row_sums.h); speed belongs in
+ * backends.
  */
 #include "op/half.h"
 #include "op/row_sums.h"

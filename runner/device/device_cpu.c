@@ -165,6 +165,7 @@ static int cpu_compete_end(kg_context *context, kg_error *ret_error)
 #define SPOILT_STACK ((size_t)256 << 10)
 #define SPOILT_HEAP 0x01      /* glibc fills what it allocates with the complement, as FP32 -1.7e38 */
 #define OWN_PAGES (128 << 10) /* bytes from which on what a kernel frees is unmapped: to use it then crashes */
+#define KEPT (32 << 20)       /* outside checked launches; the most that glibc takes */
 
 static __attribute__((noinline)) void spoil_stack(void)
 {
@@ -174,10 +175,10 @@ static __attribute__((noinline)) void spoil_stack(void)
 }
 
 /* A reference's memory comes from pages that an earlier one had: to fault them in anew takes a fifth of small cases'
- * time. 32 MiB is the most that glibc takes here. */
+ * time. */
 static void keep_heap(void)
 {
-    (void)mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    (void)mallopt(M_MMAP_THRESHOLD, KEPT);
     (void)mallopt(M_TRIM_THRESHOLD, 1 << 30);
 }
 
@@ -195,7 +196,7 @@ static void cpu_spoil_end(kg_context *context)
 {
     (void)context;
     (void)mallopt(M_PERTURB, 0);
-    keep_heap();
+    (void)mallopt(M_MMAP_THRESHOLD, KEPT);
 }
 
 static int cpu_seal(kg_context *context, void *data, size_t bytes, kg_error *ret_error)
