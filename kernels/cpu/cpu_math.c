@@ -3,6 +3,7 @@
  * The anchor of the CPU rows: what makes it faster or slower moves their ratios, and wants a bless. Speed goes into
  * cpu_flash.c.
  */
+#include "op/cpu_keys.h"
 #include "op/cpu_rows.h"
 #include "op/half.h"
 #include "op/sdpa_error.h"
@@ -27,9 +28,9 @@ static void attend_row(const struct sdpa *p, const kg_tensor *tensors, const flo
     const int64_t D = p->D, head = cpu_rows_head(p, row), visible = sdpa_visible_keys(p, row % p->S);
     float *sums = weights + whole_vectors(sdpa_kv_length(p)), *q = sums + D;
     half_load_row(&tensors[SDPA_Q], row * D, D, 1, q);
-    cpu_rows_scores(p, keys, head, q, (float)sdpa_scale(p), visible, weights);
+    cpu_keys_scores(p, keys, head, q, (float)sdpa_scale(p), visible, weights);
     const float row_sum = cpu_rows_softmax(visible, weights);
-    cpu_rows_values(p, keys, head, weights, visible, sums);
+    cpu_keys_values(p, keys, head, weights, visible, sums);
     half_store_row(&tensors[SDPA_O], row * D, D, sums, visible > 0 ? 1 / row_sum : 0);
 }
 

@@ -3,6 +3,7 @@
  */
 #include "flex/flex.h"
 #include "flex/modifiers.h"
+#include "op/cpu_keys.h"
 #include "op/cpu_rows.h"
 #include "op/half.h"
 #include "op/sdpa_error.h"
@@ -32,13 +33,13 @@ static void attend_row(const struct sdpa *p, const struct flex_aux *aux, const k
     const int i = (int)(row % p->S), h = (int)(row / p->S % p->H), b = (int)(row / p->S / p->H);
     float *sums = weights + whole_vectors(Skv), *q = sums + D;
     half_load_row(&tensors[SDPA_Q], row * D, D, 1, q);
-    cpu_rows_scores(p, keys, head, q, (float)sdpa_scale(p), Skv, weights);
+    cpu_keys_scores(p, keys, head, q, (float)sdpa_scale(p), Skv, weights);
     for (int64_t j = 0; j < Skv; j++) {
         const bool seen = flex_mask(b, h, i, (int)j, aux);
         weights[j] = seen ? flex_score(weights[j], b, h, i, (int)j, aux) : -INFINITY;
     }
     const float row_sum = cpu_rows_softmax(Skv, weights);
-    cpu_rows_values(p, keys, head, weights, Skv, sums);
+    cpu_keys_values(p, keys, head, weights, Skv, sums);
     half_store_row(&tensors[SDPA_O], row * D, D, sums, row_sum == 0 ? 0 : 1 / row_sum);
 }
 

@@ -65,11 +65,11 @@ static void attend_row(const struct state *state, const kg_tensor *tensors, cons
 
     for (int64_t d = 0; d < D; d++)
         q[d] = state->values[q_codes[d]];
-    cpu_rows_scores(p, keys, head, q, scale, visible, weights);
+    cpu_keys_scores(p, keys, head, q, scale, visible, weights);
     const float row_sum = cpu_rows_softmax(visible, weights);
     for (int64_t j = 0; j < visible; j++)
         weights[j] = state->values[fp8_e4m3_code(weights[j] * SDPA_FP8_S_SCALE)];
-    cpu_rows_values(p, keys, head, weights, visible, sums);
+    cpu_keys_values(p, keys, head, weights, visible, sums);
     const float unscaled = state->o_scale * *sdpa_fp8_descale(layout, tensors, SDPA_V) / SDPA_FP8_S_SCALE;
     const float factor = visible > 0 ? unscaled / row_sum : 0;
     uint8_t *o = (uint8_t *)tensors[SDPA_O].data + row * D;

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "fp8/fp8_codec.h"
+#include "op/cpu_keys.h"
 #include "op/cpu_rows.h"
 #include "op/half.h"
 #include "op/sdpa_fp8.h"

@@ -72,9 +72,9 @@ static void attend_row(const struct state *state, const kg_tensor *tensors, cons
 
     for (int64_t d = 0; d < D; d++)
         q[d] = state->values[q_codes[d]];
-    cpu_rows_scores(p, keys, head, q, scale, Skv, weights);
+    cpu_keys_scores(p, keys, head, q, scale, Skv, weights);
     const float row_sum = cpu_rows_softmax(Skv, weights);
-    cpu_rows_values(p, keys, head, weights, Skv, sums);
+    cpu_keys_values(p, keys, head, weights, Skv, sums);
     half_store_row(&tensors[SDPA_O], row * D, D, sums, step * fp8_scales(layout, tensors, SDPA_V)[head] / row_sum);
 }
 

@@ -3,15 +3,15 @@
 #include "op/sdpa_error.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "op/half.h"
 #include "op/row_sums.h"
-#include "op/sdpa_scores.h"
+#include "op/sdpa_weights.h"
 #include "op/threads.h"
 
 const struct sdpa_arithmetic sdpa_linear_codes = { SDPA_LINEAR_HEAD, SDPA_F16_ROUNDING, SDPA_FP32_SUMS };
 const struct sdpa_arithmetic sdpa_e4m3_codes = { SDPA_E4M3_HEAD, SDPA_F16_ROUNDING, SDPA_FP32_SUMS };
-
 const struct sdpa_arithmetic sdpa_fp32_weights = { SDPA_UNCODED, { 0x1p-24, 0x1p-125 }, SDPA_FP32_SUMS };
 
 struct sdpa_error_model sdpa_error_model_of(double scale, const struct sdpa_arithmetic *arithmetic, const kg_tensor *q,
@@ -64,12 +64,10 @@ static float *load(const kg_tensor *tensor, const struct sdpa_arithmetic *arithm
 /* ---- rows ------------------------------------------------------------------------------------------------------ */
 
 struct inputs {
-    const struct sdpa *problem;
-    const struct sdpa_scores *scores; /* NULL: they are not modified */
+    struct sdpa_floats floats;
     struct sdpa_error_model model;
     bool coded;
-    float *q, *k, *v; /* k by columns, each head by itself */
-    double *lengths;  /* of keys */
+    double *lengths; /* of keys */
 };
 
 static double length_of(const float *x, int64_t D)
@@ -89,48 +87,29 @@ static double *lengths_of(const float *k, int64_t n_keys, int64_t D)
     return lengths;
 }
 
-/* A query's place, and its keys. */
-struct query {
-    int64_t b, h, i;
-    int64_t head;      /* of K and V, of all batches */
-    int64_t first_key; /* of all batches and heads */
-    int64_t keys;      /* that are walked over; of modified scores some are hidden */
-};
-
 #define HIDDEN (-1.0)
 
 ROW_SUMS(row_sums, double, AS_IT_IS)
 ROW_SUMS(square_sums, double, SQUARED)
 
 /* The weights of a query's keys, which sum to 1, and what modifying adds to the errors of their scores, or HIDDEN.
- * Returns how many keys it sees. */
-AVX2_TOO static int64_t weigh(const struct inputs *in, const struct query *at, const double *q, double *ret_weights,
-                              double *ret_added)
+ * `q` has room for D numbers. Returns how many keys it sees. */
+static int64_t weigh(const struct sdpa_floats *in, const struct sdpa_query *at, double *q, double *ret_weights,
+                     double *ret_added)
 {
-    const struct sdpa *p = in->problem;
-    const int64_t Skv = sdpa_kv_length(p), stride = whole_vectors(Skv);
-    double row_max = -INFINITY, row_sum = 0;
-    const double scale = sdpa_scale(p);
     int64_t visible = 0;
-    row_sums(q, in->k + at->head * stride * p->D, p->D, stride, whole_vectors(at->keys), ret_weights);
+    sdpa_query_scores(in, at, q, ret_weights);
+    memcpy(ret_added, ret_weights, (size_t)at->keys * sizeof *ret_added);
+    sdpa_query_modify(in, at, ret_weights);
     for (int64_t j = 0; j < at->keys; j++) {
-        const double score = scale * ret_weights[j];
-        ret_weights[j] = in->scores ? in->scores->modify(in->scores->of, score, at->b, at->h, at->i, j) : score;
         const bool hidden = ret_weights[j] == -INFINITY;
-        const double added = in->scores ? SDPA_SCORE_ROUNDING * (1 + fabs(score) + fabs(ret_weights[j])) : 0;
+        const double added = in->scores ? SDPA_SCORE_ROUNDING * (1 + fabs(ret_added[j]) + fabs(ret_weights[j])) : 0;
         ret_added[j] = hidden ? HIDDEN : added;
         visible += !hidden;
-        row_max = ret_weights[j] > row_max ? ret_weights[j] : row_max;
     }
-    const double base = visible ? row_max : 0;
-#pragma omp simd reduction(+ : row_sum)
-    for (int64_t j = 0; j < at->keys; j++) {
-        ret_weights[j] = exp_down(ret_weights[j] - base);
-        row_sum += ret_weights[j];
-    }
-#pragma omp simd
+    const double sum = sdpa_weights_of(at->keys, ret_weights);
     for (int64_t j = 0; j < at->keys; j++)
-        ret_weights[j] /= visible ? row_sum : 1;
+        ret_weights[j] /= visible ? sum : 1;
     return visible;
 }
 
@@ -149,30 +128,17 @@ AVX2_TOO static void grow(double score, const double *lengths, int64_t keys, dou
         added[j] = sdpa_error_grown(added[j]);
 }
 
-static struct query query_of(const struct inputs *in, int64_t row)
-{
-    const struct sdpa *p = in->problem;
-    const int64_t Skv = sdpa_kv_length(p);
-    struct query at = { .b = row / p->S / p->H, .h = row / p->S % p->H, .i = row % p->S };
-    at.head = at.b * sdpa_kv_heads(p) + at.h / sdpa_group(p);
-    at.first_key = at.head * Skv;
-    at.keys = in->scores ? Skv : sdpa_visible_keys(p, at.i);
-    return at;
-}
-
 /* Row `row` of [B * H * S]. `scratch` has room for two numbers a key and three an element of the row. */
 AVX2_TOO static void scale_row(const struct inputs *in, const kg_tensor *tensors, int64_t row, double *scratch)
 {
-    const struct sdpa *p = in->problem;
-    const int64_t D = p->D, Skv = sdpa_kv_length(p);
-    const struct query at = query_of(in, row);
-    const float *v = in->v + at.first_key * D;
-    const double score = in->model.score * length_of(in->q + row * D, D);
-    double *weights = scratch, *added = weights + whole_vectors(Skv), *of_values = added + whole_vectors(Skv),
-           *coded = of_values + D, *q = coded + D, of_scores = 0;
-    for (int64_t d = 0; d < D; d++)
-        q[d] = in->q[row * D + d];
-    const int64_t keys = weigh(in, &at, q, weights, added);
+    const struct sdpa_floats *floats = &in->floats;
+    const int64_t D = floats->problem->D, stride = whole_vectors(sdpa_kv_length(floats->problem));
+    const struct sdpa_query at = sdpa_query_of(floats, row);
+    const float *v = floats->v + at.first_key * D;
+    const double score = in->model.score * length_of(floats->q + row * D, D);
+    double *weights = scratch, *added = weights + stride, *of_values = added + stride, *coded = of_values + D,
+           of_scores = 0;
+    const int64_t keys = weigh(floats, &at, coded + D, weights, added);
     if (in->coded)
         row_sums(weights, v, at.keys, D, D, coded);
     grow(score, in->lengths + at.first_key, at.keys, added);
@@ -198,29 +164,26 @@ int sdpa_error_rows(const struct sdpa *p, const struct sdpa_scores *scores, cons
                   scratch = 2 * whole_vectors(sdpa_kv_length(p)) + 3 * p->D; /* of one thread */
     const int n_threads = threads_for(0, sdpa_flops(p));
     struct inputs in = {
-        .problem = p,
-        .scores = scores,
+        .floats = { p, scores, load(&tensors[SDPA_Q], own), NULL, load(&tensors[SDPA_V], own) },
         .model = sdpa_error_model_of(sdpa_scale(p), own, &tensors[SDPA_Q], &tensors[SDPA_O]),
         .coded = own && own->code != SDPA_UNCODED,
-        .q = load(&tensors[SDPA_Q], own),
-        .v = load(&tensors[SDPA_V], own),
     };
     double *all = malloc((size_t)(n_threads * scratch) * sizeof *all);
     float *k = load(&tensors[SDPA_K], own);
     if (k) {
         in.lengths = lengths_of(k, p->B * sdpa_kv_heads(p) * sdpa_kv_length(p), p->D);
-        in.k = new_columns(k, p->B * sdpa_kv_heads(p), sdpa_kv_length(p), p->D);
+        in.floats.k = new_columns(k, p->B * sdpa_kv_heads(p), sdpa_kv_length(p), p->D);
     }
-    const bool made = in.q && in.k && in.v && in.lengths && all;
+    const bool made = in.floats.q && in.floats.k && in.floats.v && in.lengths && all;
     if (made) {
 #pragma omp parallel for num_threads(n_threads)
         for (int64_t row = 0; row < rows; row++)
             scale_row(&in, tensors, row, all + thread_index() * scratch);
     }
     free(k);
-    free(in.q);
-    free(in.k);
-    free(in.v);
+    free(in.floats.q);
+    free(in.floats.k);
+    free(in.floats.v);
     free(in.lengths);
     free(all);
     return made ? KG_OK : kg_fail(ret_error, KG_ENOMEM, "no memory for the error scale's rows");

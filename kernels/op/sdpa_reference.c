@@ -1,56 +1,23 @@
 /* sdpa_reference.c -- what the right answer is: the obvious loop, in double precision, for one query row at a time.
- *
- * Read it beside the formula in sdpa.h. It is not to be made clever, but for sums (row_sums.h); speed belongs in
- * backends.
- */
-#include "op/half.h"
-#include "op/row_sums.h"
-#include "op/sdpa_scores.h"
-#include "op/threads.h"
-
-#include <math.h>
+ * Read it and sdpa_weights.c beside the formula in sdpa.h. Speed belongs in backends, but for sums (row_sums.h). */
 #include <stdlib.h>
 
-/* Inputs as floats, which hold them exactly. */
-struct inputs {
-    const struct sdpa *problem;
-    const struct sdpa_scores *scores; /* NULL: they are not modified */
-    float *q, *k, *v;                 /* k by columns, each head by itself */
-};
+#include "op/half.h"
+#include "op/row_sums.h"
+#include "op/sdpa_weights.h"
+#include "op/threads.h"
 
 ROW_SUMS(row_sums, double, AS_IT_IS)
 
-/* Row `row` of [B * H * S] into `out`. `weights` has room for one number a key, `sums` for two an element of the row.
- */
-AVX2_TOO static void reference_row(const struct inputs *in, int64_t row, double *weights, double *sums, float *out)
+/* `weights` has room for one number a key, `sums` for two an element of the row. */
+AVX2_TOO static void reference_row(const struct sdpa_floats *in, int64_t row, double *weights, double *sums, float *out)
 {
-    const struct sdpa *p = in->problem;
-    const struct sdpa_scores *scores = in->scores;
-    const int64_t D = p->D, Hkv = sdpa_kv_heads(p), Skv = sdpa_kv_length(p);
-    const int64_t i = row % p->S, h = row / p->S % p->H, b = row / p->S / p->H;
-    const int64_t head = b * Hkv + h / (p->H / Hkv), first_key = head * Skv; /* of K and V */
-    const int64_t visible = scores ? Skv : sdpa_visible_keys(p, i);
-    const double scale = sdpa_scale(p);
-    const int64_t stride = whole_vectors(Skv);
-
-    double *q = sums + D, row_max = -INFINITY;
-    for (int64_t d = 0; d < D; d++)
-        q[d] = in->q[row * D + d];
-    row_sums(q, in->k + head * stride * D, D, stride, whole_vectors(visible), weights);
-    for (int64_t j = 0; j < visible; j++) {
-        weights[j] *= scale;
-        if (scores)
-            weights[j] = scores->modify(scores->of, weights[j], b, h, i, j);
-        row_max = weights[j] > row_max ? weights[j] : row_max;
-    }
-    const double base = row_max == -INFINITY ? 0 : row_max; /* a row without a key */
-    double row_sum = 0;
-#pragma omp simd reduction(+ : row_sum)
-    for (int64_t j = 0; j < visible; j++) {
-        weights[j] = exp_down(weights[j] - base);
-        row_sum += weights[j];
-    }
-    row_sums(weights, in->v + first_key * D, visible, D, D, sums); /* what it does not see may be NaN */
+    const int64_t D = in->problem->D;
+    const struct sdpa_query at = sdpa_query_of(in, row);
+    sdpa_query_scores(in, &at, sums + D, weights);
+    sdpa_query_modify(in, &at, weights);
+    const double row_sum = sdpa_weights_of(at.keys, weights);
+    row_sums(weights, in->v + at.first_key * D, at.keys, D, D, sums); /* what it does not see may be NaN */
     for (int64_t d = 0; d < D; d++)
         out[d] = row_sum == 0 ? 0 : (float)(sums[d] / row_sum);
 }
@@ -62,7 +29,7 @@ int sdpa_reference_rows(const struct sdpa *p, const struct sdpa_scores *scores, 
                   scratch = stride + 2 * p->D; /* of one thread */
     const int n_threads = threads_for(0, sdpa_flops(p));
     float *out = tensors[SDPA_O].data;
-    struct inputs in = { p, scores, half_load(&tensors[SDPA_Q]), NULL, half_load(&tensors[SDPA_V]) };
+    struct sdpa_floats in = { p, scores, half_load(&tensors[SDPA_Q]), NULL, half_load(&tensors[SDPA_V]) };
     float *k = half_load(&tensors[SDPA_K]);
     if (k)
         in.k = new_columns(k, p->B * sdpa_kv_heads(p), keys, p->D);
