@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "op/half.h"
-#include "op/row_sums.h"
 #include "op/sdpa_weights.h"
 #include "op/threads.h"
 
@@ -89,7 +88,6 @@ static double *lengths_of(const float *k, int64_t n_keys, int64_t D)
 
 #define HIDDEN (-1.0)
 
-ROW_SUMS(row_sums, double, AS_IT_IS)
 ROW_SUMS(square_sums, double, SQUARED)
 
 /* The weights of a query's keys, which sum to 1, and what modifying adds to the errors of their scores, or HIDDEN.
@@ -140,7 +138,7 @@ AVX2_TOO static void scale_row(const struct inputs *in, const kg_tensor *tensors
            of_scores = 0;
     const int64_t keys = weigh(floats, &at, coded + D, weights, added);
     if (in->coded)
-        row_sums(weights, v, at.keys, D, D, coded);
+        sdpa_row_sums(weights, v, at.keys, D, D, coded);
     grow(score, in->lengths + at.first_key, at.keys, added);
 #pragma omp simd reduction(+ : of_scores)
     for (int64_t j = 0; j < at.keys; j++) {

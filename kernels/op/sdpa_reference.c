@@ -3,11 +3,8 @@
 #include <stdlib.h>
 
 #include "op/half.h"
-#include "op/row_sums.h"
 #include "op/sdpa_weights.h"
 #include "op/threads.h"
-
-ROW_SUMS(row_sums, double, AS_IT_IS)
 
 /* `weights` has room for one number a key, `sums` for two an element of the row. */
 AVX2_TOO static void reference_row(const struct sdpa_floats *in, int64_t row, double *weights, double *sums, float *out)
@@ -17,7 +14,7 @@ AVX2_TOO static void reference_row(const struct sdpa_floats *in, int64_t row, do
     sdpa_query_scores(in, &at, sums + D, weights);
     sdpa_query_modify(in, &at, weights);
     const double row_sum = sdpa_weights_of(at.keys, weights);
-    row_sums(weights, in->v + at.first_key * D, at.keys, D, D, sums); /* what it does not see may be NaN */
+    sdpa_row_sums(weights, in->v + at.first_key * D, at.keys, D, D, sums); /* what it does not see may be NaN */
     for (int64_t d = 0; d < D; d++)
         out[d] = row_sum == 0 ? 0 : (float)(sums[d] / row_sum);
 }

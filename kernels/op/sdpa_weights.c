@@ -3,10 +3,7 @@
 
 #include <math.h>
 
-#include "op/row_sums.h"
 #include "op/threads.h"
-
-ROW_SUMS(row_sums, double, AS_IT_IS)
 
 struct sdpa_query sdpa_query_of(const struct sdpa_floats *in, int64_t row)
 {
@@ -25,7 +22,7 @@ void sdpa_query_scores(const struct sdpa_floats *in, const struct sdpa_query *at
     const double scale = sdpa_scale(in->problem);
     for (int64_t d = 0; d < D; d++)
         q[d] = in->q[at->row * D + d];
-    row_sums(q, in->k + at->head * stride * D, D, stride, whole_vectors(at->keys), ret_scores);
+    sdpa_row_sums(q, in->k + at->head * stride * D, D, stride, whole_vectors(at->keys), ret_scores);
     for (int64_t j = 0; j < at->keys; j++)
         ret_scores[j] *= scale;
 }

@@ -3,9 +3,12 @@
 #ifndef SDPA_WEIGHTS_H
 #define SDPA_WEIGHTS_H
 
+#include "op/row_sums.h"
 #include "op/sdpa_scores.h"
 
-/* Inputs as floats, which hold them exactly, each in memory of its own. */
+ROW_SUMS(sdpa_row_sums, double, AS_IT_IS)
+
+/* Inputs as floats, which hold them exactly, or what their codes stand for; each in memory of its own. */
 struct sdpa_floats {
     const struct sdpa *problem;
     const struct sdpa_scores *scores; /* NULL: they are not modified */
