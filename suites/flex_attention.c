@@ -253,18 +253,42 @@ const kg_suite flex_attention_static = {
     LADDER(32, 1, 1, 1, 70, 12001, d1, bf16, bottom, 0.5, BLOCK(64)),                                                  \
     LADDER(33, 1, 1, 1, 130, 12001, d0, f16, full, 0, RELATIVE(600), SLIDING(1500), BLOCK(512))
 
-/* Two modifiers and nothing else. */
-#define ONLY(n, type, d, ...)                                                                                          \
-    { { "only_" #n, HEADS, .S = 77, .Skv = 150, .D = d, .dtype = type }, .block_size = 64, __VA_ARGS__ }
-#define TWO_ALONE(type, d)                                                                                             \
-    ONLY(1, type, d, ALIBI, DECAY, UNEVEN), ONLY(2, type, d, ALIBI, RELATIVE(12)),                                     \
-    ONLY(3, type, d, ALIBI, PREFIX(40)), ONLY(4, type, d, ALIBI, SLIDING(20), UNEVEN),                                 \
-    ONLY(5, type, d, RELATIVE(12), PREFIX(40)), ONLY(6, type, d, RELATIVE(12), SLIDING(20)),                           \
-    ONLY(7, type, d, RELATIVE(12), DOCUMENT(30), UNEVEN), ONLY(8, type, d, RELATIVE(12), DECAY),                       \
-    ONLY(9, type, d, DECAY, PREFIX(40)), ONLY(10, type, d, DECAY, SLIDING(20)), ONLY(11, type, d, CAP(2), DECAY),      \
-    ONLY(12, type, d, CAP(2), PREFIX(40)), ONLY(13, type, d, CAP(2), DOCUMENT(30)),                                    \
-    ONLY(14, type, d, PREFIX(40), SLIDING(20)), ONLY(15, type, d, PREFIX(40), DOCUMENT(30), UNEVEN),                   \
-    ONLY(16, type, d, SLIDING(20), DOCUMENT(30))
+/* Two modifiers and nothing else, but for a causal mask; on a CPU all of them under each mask, and each one alone. */
+#define ONLY(label, n, type, d, mask, ...)                                                                             \
+    { { label #n, HEADS, .S = 77, .Skv = 150, .D = d, .dtype = type, .causal = mask_##mask,                            \
+        .bottom_right = align_##mask },                                                                                \
+      .block_size = 64, __VA_ARGS__ }
+#define TWO_ALONE(label, type, d, mask)                                                                                \
+    ONLY(label, 1, type, d, mask, ALIBI, DECAY, UNEVEN), ONLY(label, 2, type, d, mask, ALIBI, RELATIVE(12)),           \
+    ONLY(label, 3, type, d, mask, ALIBI, PREFIX(40)), ONLY(label, 4, type, d, mask, ALIBI, SLIDING(20), UNEVEN),       \
+    ONLY(label, 5, type, d, mask, RELATIVE(12), PREFIX(40)), ONLY(label, 6, type, d, mask, RELATIVE(12), SLIDING(20)), \
+    ONLY(label, 7, type, d, mask, RELATIVE(12), DOCUMENT(30), UNEVEN),                                                 \
+    ONLY(label, 8, type, d, mask, RELATIVE(12), DECAY), ONLY(label, 9, type, d, mask, DECAY, PREFIX(40)),              \
+    ONLY(label, 10, type, d, mask, DECAY, SLIDING(20)), ONLY(label, 11, type, d, mask, CAP(2), DECAY),                 \
+    ONLY(label, 12, type, d, mask, CAP(2), PREFIX(40)), ONLY(label, 13, type, d, mask, CAP(2), DOCUMENT(30)),          \
+    ONLY(label, 14, type, d, mask, PREFIX(40), SLIDING(20)),                                                           \
+    ONLY(label, 15, type, d, mask, PREFIX(40), DOCUMENT(30), UNEVEN),                                                  \
+    ONLY(label, 16, type, d, mask, SLIDING(20), DOCUMENT(30))
+#define ALL_ALONE(label, type, d, mask)                                                                                \
+    TWO_ALONE(label, type, d, mask), ONLY(label, 17, type, d, mask, CAP(2), ALIBI),                                    \
+    ONLY(label, 18, type, d, mask, CAP(2), RELATIVE(12)), ONLY(label, 19, type, d, mask, CAP(2), SLIDING(20)),         \
+    ONLY(label, 20, type, d, mask, ALIBI, DOCUMENT(30)), ONLY(label, 21, type, d, mask, DECAY, DOCUMENT(30)),          \
+    ONLY(label, 22, type, d, mask, CAP(2)), ONLY(label, 23, type, d, mask, ALIBI),                                     \
+    ONLY(label, 24, type, d, mask, RELATIVE(12)), ONLY(label, 25, type, d, mask, DECAY, .doc_span = 30),               \
+    ONLY(label, 26, type, d, mask, PREFIX(40)), ONLY(label, 27, type, d, mask, SLIDING(20)),                           \
+    ONLY(label, 28, type, d, mask, DOCUMENT(30))
+
+/* Whole tiles of either, and one query of groups of 4: in each dtype, under each mask. */
+#define WHOLE(d, type, mask)                                                                                           \
+    { { MEET_SIZES("whole_" #d "_" #type "_" #mask "_1", 1, 2, 1, 64, 192, d, mask, 0),                                \
+        .dtype = (enum kg_dtype)dtype_##type },                                                                        \
+      BLOCK(64) },                                                                                                     \
+    { { MEET_SIZES("whole_" #d "_" #type "_" #mask "_2", 2, 8, 2, 1, 128, d, mask, 0),                                 \
+        .dtype = (enum kg_dtype)dtype_##type },                                                                        \
+      ALIBI, BLOCK(64) }
+#define WHOLES(d)                                                                                                      \
+    WHOLE(d, f16, full), WHOLE(d, f16, causal), WHOLE(d, f16, bottom), WHOLE(d, bf16, full), WHOLE(d, bf16, causal),   \
+    WHOLE(d, bf16, bottom)
 
 /* clang-format on */
 
@@ -334,6 +358,22 @@ const kg_suite flex_attention_static = {
                  .Skv = 192, .D = d, .dtype = KG_BF16),                                                                \
         FLEX_ROW("cut_block_d" #d "_5", (), (BLOCK(192)), HEADS, .S = 128, .Skv = 256, .D = d, .dtype = KG_BF16),      \
         FLEX_ROW("cut_block_d" #d "_6", (), (DOCUMENT(100), BLOCK(384)), HEADS, .S = 1024, .D = d, .dtype = KG_F16)
+
+/* Documents packed into long rows, as models are trained, under what else hides keys; a window over many tiles of
+ * either; biases past 15 bits; a block larger than 1024; arrays by key past 16 bits in all; heads past 65535. */
+#define PACKED(d)                                                                                                      \
+    FLEX_ROW("packed_window", (), (DOCUMENT(90), SLIDING(40), BLOCK(64)), HEADS, .S = 200, .D = d, .dtype = KG_BF16,   \
+             .causal = true),                                                                                          \
+        FLEX_ROW("packed_alibi", (), (DOCUMENT(90), ALIBI, BLOCK(64)), HEADS, .S = 200, .D = d, .dtype = KG_F16,       \
+                 .causal = true),                                                                                      \
+        FLEX_ROW("window_1100", (), (SLIDING(300), BLOCK(128)), ALONE, .S = 1100, .D = d, .dtype = KG_BF16,            \
+                 .causal = true),                                                                                      \
+        FLEX_ROW("reach_20000", (), (RELATIVE(20000)), ONE, .S = 8, .Skv = 25000, .D = d, .dtype = KG_F16),            \
+        FLEX_ROW("block_2048", (), (BLOCK(2048)), ALONE, .S = 100, .Skv = 2100, .D = d, .dtype = KG_BF16,              \
+                 .causal = true, .bottom_right = true),                                                                \
+        FLEX_ROW("packed_9", (), (DOCUMENT(4000), BLOCK(512)), .B = 9, .H = 1, .S = 3, .Skv = 9000, .D = d,            \
+                 .dtype = KG_F16),                                                                                     \
+        FLEX_ROW("limit_heads", (), (BLOCK(64)), .B = 33000, .H = 2, .S = 1, .Skv = 3, .D = d, .dtype = KG_F16)
 
 /* Where the first key that a row does not see lies in its tile: anywhere. */
 #define EDGE(s, keys, d, block, more)                                                                                  \
@@ -437,7 +477,8 @@ const kg_suite flex_attention_static = {
         FLEX_ROW("blocks_of_512", (), (DOCUMENT(511), BLOCK(512)), ALONE, .S = 1100, .D = 64, .dtype = KG_F16),        \
         FLEX_ROW("groups_of_no_cache", (), (BLOCK(128)), .B = 1, .H = 71, .Hkv = 1, .S = 5, .Skv = 200000, .D = 64,    \
                  .dtype = KG_BF16),                                                                                    \
-        FLEX_ROW("limit_2g_scores", (), (ALIBI), .B = 4, .H = 33, .S = 4096, .D = 64, .dtype = KG_BF16)
+        FLEX_ROW("limit_2g_scores", (), (ALIBI), .B = 4, .H = 33, .S = 4096, .D = 64, .dtype = KG_BF16),               \
+        FLEX_ROW("limit_4g_scores", (), (CAP(30)), .B = 1, .H = 2, .S = 46400, .D = 64, .dtype = KG_F16)
 
 static const struct flex lengths[] = {
     LENGTHS("_bf16_d64", KG_BF16, 64),
@@ -450,7 +491,10 @@ static const struct flex lengths[] = {
     THREES(64, 128, 64),
     CROSSED(CROSS, 64, 64, 128),
     LADDERS(64, 128),
-    TWO_ALONE(KG_BF16, 64),
+    TWO_ALONE("only_", KG_BF16, 64, full),
+    WHOLES(64),
+    WHOLES(128),
+    PACKED(64),
     OTHERS("_bf16_d64", HEADS, KG_BF16, 64, 300),
     OTHERS("_f16_d128", HEADS, KG_F16, 128, 300),
     REGIME_ROWS("_bf16_d64", KG_BF16, 64),
@@ -487,7 +531,13 @@ static const struct flex cpu_lengths[] = {
     THREES(64, 128, 256),
     CROSSED(CPU_CROSS, 16, 80, 160),
     LADDERS(16, 64),
-    TWO_ALONE(KG_F16, 16),
+    ALL_ALONE("only_", KG_F16, 16, full),
+    ALL_ALONE("causal_", KG_F16, 16, causal),
+    ALL_ALONE("bottom_", KG_BF16, 16, bottom),
+    WHOLES(64),
+    WHOLES(128),
+    WHOLES(256),
+    PACKED(16),
     OTHERS("_bf16_d64", CPU_HEADS, KG_BF16, 64, 130),
     FAR(16),
     FAR_EDGES(16, 64),
@@ -499,21 +549,13 @@ static const struct flex cpu_lengths[] = {
     LONG(16),
     ALIKE(16),
     AROUND(16, 64),
-    DIMENSION(20),
-    DIMENSION(33),
-    DIMENSION(34),
-    DIMENSION(35),
-    DIMENSION(37),
-    DIMENSION(38),
-    DIMENSION(39),
-    DIMENSION(72),
-    DIMENSION(80),
-    DIMENSION(96),
-    DIMENSION(100),
-    DIMENSION(112),
-    DIMENSION(160),
-    DIMENSION(192),
-    DIMENSION(208),
+    /* clang-format off */
+    DIMENSION(20), DIMENSION(24), DIMENSION(33), DIMENSION(34), DIMENSION(35), DIMENSION(37), DIMENSION(38),
+    DIMENSION(39), DIMENSION(40), DIMENSION(48), DIMENSION(56), DIMENSION(72), DIMENSION(80), DIMENSION(88),
+    DIMENSION(96), DIMENSION(100), DIMENSION(104), DIMENSION(112), DIMENSION(120), DIMENSION(136), DIMENSION(144),
+    DIMENSION(152), DIMENSION(160), DIMENSION(168), DIMENSION(176), DIMENSION(184), DIMENSION(192), DIMENSION(200),
+    DIMENSION(208), DIMENSION(216), DIMENSION(224), DIMENSION(232), DIMENSION(240), DIMENSION(248), DIMENSION(256),
+    /* clang-format on */
     FLEX_ROW("cap_2000", (), (CAP(2000)), ONE, .S = 77, .D = 16, .dtype = KG_BF16), /* not by an approximate tanh */
     FLEX_ROW("full_k1300", (), (BLOCK(64)), ONE, .S = 9, .Skv = 1300, .D = 16, .dtype = KG_BF16),
     FLEX_ROW("alibi_q70001", (), (ALIBI, BLOCK(64)), .B = 1, .H = 1, .S = 70001, .Skv = 16, .D = 16, .dtype = KG_F16),
@@ -557,6 +599,9 @@ static const kg_suite_regime length_regimes[] = {
     { "deepest", "*_bf16_d16_k300" }, /* of the CPU, as D 16 says */
     { "deepest", "full_k1300" },
     { "lowest", "d_*_window" },
+    { "lowest", "whole_*_1" },
+    { "bottom", "whole_*_1" },
+    { "winner", "whole_*_1" },
     { "large_q", "full_f16_d16_*" },
     { "large_k", "full_f16_d16_*" },
     { "winner", "alibi_k2000" },

@@ -37,6 +37,10 @@ static const struct sdpa_fp8 shapes[] = {
 #define EVERYTHING(d)                                                                                                  \
     ROW("d" #d "_causal", .B = 2, .H = 4, .Hkv = 2, .S = 77, .Skv = 40, .D = d, .causal = true, .scale = 0.05)
 
+/* The largest tile of a kernel for the dimension, whole, under the other alignment. */
+#define BOTTOM(d)                                                                                                      \
+    ROW("d" #d "_bottom", .B = 1, .H = 4, .Hkv = 2, .S = 77, .Skv = 150, .D = d, .causal = true, .bottom_right = true)
+
 #define GROUP(ratio, heads, d)                                                                                         \
     ROW("groups_of_" #ratio, .B = 2, .H = heads, .Hkv = 2, .S = 77, .Skv = 33, .D = d, .causal = true)
 
@@ -110,6 +114,32 @@ static const struct sdpa_fp8 cpu_shapes[] = {
     EVERYTHING(192),
     EVERYTHING(208),
     EVERYTHING(256),
+    EVERYTHING(32),
+    EVERYTHING(64),
+    EVERYTHING(80),
+    EVERYTHING(96),
+    BOTTOM(32),
+    BOTTOM(64),
+    BOTTOM(80),
+    BOTTOM(96),
+    BOTTOM(128),
+    BOTTOM(160),
+    BOTTOM(192),
+    BOTTOM(256),
+    ROW("d24", .B = 1, .H = 2, .S = 40, .D = 24),
+    ROW("d32", .B = 1, .H = 2, .S = 40, .D = 32),
+    ROW("d56", .B = 1, .H = 2, .S = 40, .D = 56),
+    ROW("d120", .B = 1, .H = 2, .S = 40, .D = 120),
+    ROW("d152", .B = 1, .H = 2, .S = 40, .D = 152),
+    ROW("d224", .B = 1, .H = 2, .S = 40, .D = 224),
+    ROW("d240", .B = 1, .H = 2, .S = 40, .D = 240),
+    ROW("whole_d192", .B = 2, .H = 4, .Hkv = 2, .S = 128, .Skv = 256, .D = 192),
+    ROW("whole_d256", .B = 2, .H = 4, .Hkv = 2, .S = 128, .Skv = 256, .D = 256, .causal = true, .bottom_right = true),
+    ROW("whole_causal", .B = 1, .H = 4, .Hkv = 2, .S = 256, .D = 64, .causal = true),
+    ROW("square_1100", .B = 1, .H = 2, .Hkv = 1, .S = 1100, .D = 16),
+    ROW("queries_33000", .B = 1, .H = 1, .S = 33000, .Skv = 40, .D = 16, .causal = true),
+    ROW("heads_66000", .B = 33000, .H = 2, .S = 1, .Skv = 20, .D = 8),
+    { .attention = { "o_third", .B = 1, .H = 2, .S = 77, .D = 64 }, .o_scale = 0.3 },
     HEAD_GROUPS(GROUP, 48),
     ROW("groups_bottom", .B = 2, .H = 10, .Hkv = 2, .S = 33, .Skv = 77, .D = 16, .causal = true, .bottom_right = true),
     ROW("values_123", .B = 1, .H = 41, .S = 1, .D = 3), /* not 16 by 16; of fewer rounding alone is over mean_abs */
@@ -169,7 +199,7 @@ static const struct sdpa_fp8 cpu_shapes[] = {
 };
 
 static const kg_suite_regime regimes[] = {
-    { "poison", "[!clt]*" }, /* few of cross_, ladder_ and three_ */
+    { "poison", "[!chlqt]*" }, /* few of cross_, ladder_ and three_ */
     { "poison", "three_*[05]" },
     { "poison", "length_*" },
     { "poison", "threads" },

@@ -64,23 +64,35 @@ static const struct sdpa shapes[] = {
 #define SMALL_ROWS "[!cp]*"
 #define PARITY_ROWS                                                                                                    \
     CROSSED_ROWS, LENGTH_PAIRS(LENGTH, 16), EXACT_LENGTHS(EXACT, 32),                                                  \
+        { "past_32767", .B = 1, .H = 1, .S = 33000, .Skv = 24, .D = 64, .dtype = KG_E4M3 },                            \
         { "past_short", .B = 1, .H = 1, .S = 1, .Skv = 70000, .D = 64, .dtype = KG_E4M3 },                             \
     {                                                                                                                  \
         "past_4096", .B = 1, .H = 2, .S = 4200, .Skv = 33, .D = 64, .dtype = KG_E4M3                                   \
     }
 
+/* Heads past 16 bits; whole tiles, many of either, of heads that have scales of their own. */
+#define PAST_HEADS                                                                                                     \
+    {                                                                                                                  \
+        "past_heads", .B = 440, .H = 150, .S = 1, .Skv = 1, .D = 64, .dtype = KG_E4M3                                  \
+    }
+#define SQUARE                                                                                                         \
+    {                                                                                                                  \
+        "square_512", .B = 1, .H = 8, .S = 512, .D = 64, .dtype = KG_E4M3                                              \
+    }
+
 /* Correctness only: on a CPU for the codecs of its backends. Of few keys a code's errors are larger than the task's
  * gates allow, e4m3's most. */
 static const struct sdpa cpu_shapes[] = { CPU_ROWS };
-static const struct sdpa parity_cpu_shapes[] = { PARITY_ROWS, OTHER_EXACT_LENGTHS(EXACT, 32) };
-static const struct sdpa e4m3_parity_cpu_shapes[] = { LENGTH_PAIRS(LENGTH, 80) };
+static const struct sdpa parity_cpu_shapes[] = { PARITY_ROWS, OTHER_EXACT_LENGTHS(EXACT, 32), PAST_HEADS, SQUARE };
+static const struct sdpa e4m3_parity_cpu_shapes[] = { LENGTH_PAIRS(LENGTH, 80), SQUARE };
 
-/* A GPU's; the linear code's with codes past 2^31, heads past 16 bits. */
+/* A GPU's; the linear code's with codes past 2^31, of keys and of queries. */
 static const struct sdpa e4m3_parity_shapes[] = { CPU_ROWS, LENGTH_PAIRS(LENGTH, 80) };
 static const struct sdpa parity_shapes[] = {
     CPU_ROWS,
     PARITY_ROWS,
-    { "past_heads", .B = 440, .H = 150, .S = 1, .Skv = 1, .D = 64, .dtype = KG_E4M3 },
+    PAST_HEADS,
+    { "past_outputs", .B = 129, .H = 8, .S = 32600, .Skv = 1, .D = 64, .dtype = KG_E4M3 },
     { "past_int", .B = 129, .H = 8, .S = 2, .Skv = 32600, .D = 64, .dtype = KG_E4M3 },
 };
 

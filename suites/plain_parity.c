@@ -9,10 +9,11 @@ static const struct sdpa shapes[] = {
     { "s200_k130", .B = 3, .H = 8, .Hkv = 2, .S = 200, .Skv = 130, .D = 64, .dtype = KG_F16 },
     { "s5_k500", .B = 1, .H = 4, .Hkv = 1, .S = 5, .Skv = 500, .D = 64, .dtype = KG_F16 },
     { "s77_causal", .B = 2, .H = 8, .Hkv = 2, .S = 77, .D = 64, .dtype = KG_F16, .causal = true },
+    { "s100_k33_causal", .B = 2, .H = 2, .S = 100, .Skv = 33, .D = 64, .dtype = KG_F16, .causal = true },
     { "s50_k211_causal", .B = 1, .H = 3, .Hkv = 1, .S = 50, .Skv = 211, .D = 64, .dtype = KG_F16, .causal = true },
 };
 
-static const kg_suite_regime regimes[] = { ALL_REGIMES("s77*"), { "winner", "s[256]*" }, { "coded", "s[256]*" } };
+static const kg_suite_regime regimes[] = { ALL_REGIMES("s77*"), { "winner", "s[1256]*" }, { "coded", "s[1256]*" } };
 
 static const uint64_t seeds[] = { 0 };
 

@@ -157,6 +157,25 @@ enum { keys_mha = 4, keys_gqa = 2 };
     DIMS(1, 2, 6, 2, 33, 90, d, bf16, bottom, 0.3), DIMS(2, 3, 4, 1, 77, 40, d, f16, causal, 0.05),                    \
         DIMS(3, 1, 5, 5, 20, 77, d, bf16, full, 0)
 
+/* Whole tiles of either, one query of groups of 4 over whole tiles, and of 8 over many: for each dtype and mask, as a
+ * kernel for just these leaves out what a cut tile needs. */
+#define WHOLE(n, b, h, keys, s, skv, d, type, mask)                                                                    \
+    { MEET_SIZES("whole_" #d "_" #type "_" #mask "_" #n, b, h, keys, s, skv, d, mask, 0),                              \
+      .dtype = (enum kg_dtype)dtype_##type }
+#define WHOLES_OF(d, type, mask)                                                                                       \
+    WHOLE(1, 1, 2, 1, 64, 192, d, type, mask), WHOLE(2, 2, 8, 2, 1, 128, d, type, mask),                               \
+        WHOLE(3, 1, 16, 2, 1, 1088, d, type, mask)
+#define EACH_MASK(rows, d)                                                                                             \
+    rows(d, f16, full), rows(d, f16, causal), rows(d, f16, bottom), rows(d, bf16, full), rows(d, bf16, causal),        \
+        rows(d, bf16, bottom)
+#define WHOLES(d) EACH_MASK(WHOLES_OF, d)
+#define COMMON_WHOLES                                                                                                  \
+    WHOLES(32), WHOLES(64), WHOLES(80), WHOLES(96), WHOLES(112), WHOLES(128), WHOLES(160), WHOLES(192), WHOLES(256)
+
+/* Many queries over as many keys, of a CPU; and under the mask that BATCHES has not. */
+#define SQUARE(d, type, mask) WHOLE(512, 1, 2, 1, 512, 512, d, type, mask)
+#define SQUARES(d) EACH_MASK(SQUARE, d)
+
 /* Batches past 16 bits, heads of all of them past what the second and third side of a grid hold. */
 #define MANY_HEADS(d, keys)                                                                                            \
     { "limit_heads_d" #d "_k" #keys, .B = 33000, .H = 2, .S = 1, .Skv = keys, .D = d, .dtype = KG_F16 }
@@ -363,6 +382,8 @@ static const struct sdpa shapes[] = {
     LONG(64, 128),
     LONG_OF_SEVERAL(64),
     LONG_AND_NARROW,
+    COMMON_WHOLES,
+    SQUARE(64, f16, bottom), SQUARE(64, bf16, bottom), SQUARE(128, f16, bottom), SQUARE(128, bf16, bottom),
     FEW_QUERIES(64),
     ODD_DIMENSIONS,
     ALL_LENGTHS(64, 16),
@@ -380,6 +401,7 @@ static const struct sdpa shapes[] = {
     PAST_2G("keys", 3, 16384),
     PAST_2G("queries", 16384, 5),
     PAST_OTHERS,
+    { "limit_4g_scores", .B = 1, .H = 2, .S = 46400, .D = 16, .dtype = KG_F16 }, /* a head's alone past 2^31 */
     LARGE_TILES(f16, 64),
     LARGE_TILES(bf16, 80),
     LARGE_CAUSAL(f16, 96),
@@ -427,6 +449,10 @@ static const struct sdpa cpu_shapes[] = {
     LONG(16, 128),
     LONG_OF_SEVERAL(16),
     LONG_AND_NARROW,
+    WHOLES(16), WHOLES(48), WHOLES(224),
+    COMMON_WHOLES,
+    SQUARES(64),
+    SQUARES(128),
     { "heads_5", .B = 1, .H = 5, .S = 661, .D = 8, .dtype = KG_BF16 }, /* for two threads, not to be halved */
     THREES(64, 120, 128, 256),
     CROSSED(CROSS, 8, 80, 160),
@@ -445,6 +471,7 @@ static const struct sdpa cpu_shapes[] = {
     { "groups_of_7", .B = 2000, .H = 7, .Hkv = 1, .S = 1, .Skv = 3, .D = 8, .dtype = KG_F16 }, /* past 16 bits of 1/7 */
     { "groups_of_5", .B = 1, .H = 40000, .Hkv = 8000, .S = 1, .Skv = 3, .D = 8, .dtype = KG_F16 },
     { "groups_of_71", .B = 2, .H = 71, .Hkv = 1, .S = 1, .Skv = 5, .D = 8, .dtype = KG_F16 },
+    { "keys_600001", .B = 1, .H = 1, .S = 1, .Skv = 600001, .D = 8, .dtype = KG_F16 },
     { "queries_600001", .B = 1, .H = 1, .S = 600001, .Skv = 3, .D = 8, .dtype = KG_F16 },
     LENGTH_PAIRS(LENGTH, f16, full, 40, 1, 0),
     LENGTH_PAIRS(LENGTH, bf16, full, 64, 1, 0),
@@ -459,6 +486,7 @@ static const struct sdpa cpu_shapes[] = {
     COMMON_DIMENSION(224),
     ROW(f16, 248, 2, causal, gqa, 77),
     { "f16_as_e4m3", .B = 1, .H = 4, .S = 77, .D = 64, .dtype = KG_E4M3 }, /* whose tensors are FP16 */
+    { "f16_as_e4m3_causal", .B = 1, .H = 4, .S = 77, .D = 64, .dtype = KG_E4M3, .causal = true },
 };
 
 /* clang-format off */
@@ -546,6 +574,9 @@ static const kg_suite_regime regimes[] = {
     { "huge_v", "deep_2" },
     { "huge_sums", "deep_2" },
     { "bottom", "decode_8192" },
+    { "lowest", "whole_*_1" },
+    { "bottom", "whole_*_1" },
+    { "winner", "whole_*_1" },
     { "bottom", "*heads_300" },
     { "lowest", "together_3*" },
     { "rising", "ladder_*[159]" },

@@ -157,6 +157,39 @@ for regime in sink_far rising_huge; do
     meet flex_parity cuda flex_compiled three "$regime"
 done
 
+# ---- rows of whole tiles, and modifiers alone ----
+
+# wholes SUITE DEVICE BACKEND DIMENSIONS -- each of them, in each dtype under each mask, has a row of several whole tiles
+# of either, and one of one query, shared keys and several batches over whole tiles.
+wholes() {
+    local mask='if .bottom_right then "bottom" elif .causal then "causal" else "full" end'
+    gate list "$1" --device "$2" --backend "$3" --regime none --format json
+    jq -r '.[].problem | .Hkv = (if .Hkv == 0 then .H else .Hkv end) | .Skv = (if .Skv == 0 then .S else .Skv end)
+        | "\(.D) \(.dtype) \('"$mask"') " as $of | select(.Skv % 64 == 0 and .Skv > 64)
+        | if .S == 1 and .B > 1 and .H / .Hkv >= 4 then $of + "one query"
+          elif .S % 32 == 0 and .S > 32 then $of + "whole" else empty end' out | sort -u >has
+    for dimension in $4; do
+        printf '%s\n' "$dimension "{f16,bf16}' '{full,causal,bottom}' '{whole,'one query'}
+    done | sort >wanted
+    expect "$1 on $2, whole tiles: missing" "$(comm -13 has wanted | head -n 3)" ''
+}
+wholes sdpa_parity cpu cpu_flash '16 32 48 64 80 96 112 128 160 192 224 256'
+wholes sdpa_parity cuda flash '32 64 80 96 112 128 160 192 256'
+wholes flex_parity cpu cpu_flex '64 128 256'
+wholes flex_parity cuda flex_static '64 128'
+
+gate list flex_parity --device cpu --backend cpu_flex --regime none --format json
+expect 'flex_parity: modifiers alone, and two, under each mask: missing' "$(jq -r '
+    ["cap", "alibi", "relative", "decay", "prefix", "sliding", "document"] as $modifiers
+    | [.[].problem | . as $p | [.causal, .bottom_right, [$modifiers[] | select($p[.])]]] as $has
+    | [$modifiers[] | [.]] + [$modifiers[] as $a | $modifiers[] as $b | select($a < $b) | [$a, $b]] | .[] as $with
+    | [[false, false], [true, false], [true, true]][] as $mask
+    | select([$has[] | select(.[:2] == $mask and (.[2] | sort) == ($with | sort))] == []) | "\($with) \($mask)"' out | head -n 3)" ''
+expect 'flex_parity: every multiple of 8' "$(jq -c '[range(8; 257; 8)] - map(.problem.D)' out)" '[]'
+gate list fp8_cudnn --device cpu --regime none --format json
+expect 'fp8_cudnn: dimensions under each mask' "$(jq -c '[.[].problem | [.D, .causal, .bottom_right]] as $has
+    | [[32, 64, 80, 96, 128, 160, 192, 256][] as $d | [[false, false], [true, false], [true, true]][] | [$d] + .] - $has' out)" '[]'
+
 # ---- on the CPU ----
 
 gate run sdpa_parity --device cpu --format json
@@ -169,8 +202,8 @@ expect 'CPU: nothing is timed' \
 expect 'CPU: dimensions' "$(results '[.results[] | select(.verdict == "PASS") | .D] | unique | join(" ")')" \
     "$(printf '%s\n' 4 {8..256..8} {33..39} 77 100 193 | sort -n | paste -sd ' ')"
 expect 'CPU: what a kernel may take for granted' \
-    "$(results '[.results[] | select(.backend == "cpu_flash" and .regime == "normal") | .shape] | map(select(test("_d[0-9]+_|rect|limit_|three_|cross_|ladder_|length_|together_|dims_") | not)) | sort | join(" ")')" \
-    'batches_3 causal_3000 causal_keys_70001 causal_queries_66001 chunk_2305 decode_20000 decode_4097 decode_8192 decode_8200 decode_8200_f16 decode_8207 decode_9000 decode_9003 deep_1 deep_2 deep_3 even_70001 f16_as_e4m3 groups_of_41 groups_of_5 groups_of_7 groups_of_71 heads_300 heads_5 key_heads_300 keys_140000 keys_1m keys_70001_d24 narrow_1030 narrow_520 one_key_head one_tile prompt_1060 prompt_2100 prompt_2100_f16 prompt_700 queries_2304 queries_600001 queries_66001 scale_1024 scale_f16 scale_half scale_one scale_small scales_1 scales_2 wide_1100 wide_2049 wide_bf16'
+    "$(results '[.results[] | select(.backend == "cpu_flash" and .regime == "normal") | .shape] | map(select(test("_d[0-9]+_|rect|limit_|three_|cross_|ladder_|length_|together_|dims_|whole_") | not)) | sort | join(" ")')" \
+    'batches_3 causal_3000 causal_keys_70001 causal_queries_66001 chunk_2305 decode_20000 decode_4097 decode_8192 decode_8200 decode_8200_f16 decode_8207 decode_9000 decode_9003 deep_1 deep_2 deep_3 even_70001 f16_as_e4m3 f16_as_e4m3_causal groups_of_41 groups_of_5 groups_of_7 groups_of_71 heads_300 heads_5 key_heads_300 keys_140000 keys_1m keys_600001 keys_70001_d24 narrow_1030 narrow_520 one_key_head one_tile prompt_1060 prompt_2100 prompt_2100_f16 prompt_700 queries_2304 queries_600001 queries_66001 scale_1024 scale_f16 scale_half scale_one scale_small scales_1 scales_2 wide_1100 wide_2049 wide_bf16'
 
 # exact SUITE LEAST -- its rows have each power of two and its neighbours, of queries and of keys (from LEAST on).
 exact() {
