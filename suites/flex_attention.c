@@ -369,8 +369,8 @@ const kg_suite flex_attention_static = {
         FLEX_ROW("window_1100", (), (SLIDING(300), BLOCK(128)), ALONE, .S = 1100, .D = d, .dtype = KG_BF16,            \
                  .causal = true),                                                                                      \
         FLEX_ROW("reach_20000", (), (RELATIVE(20000)), ONE, .S = 8, .Skv = 25000, .D = d, .dtype = KG_F16),            \
-        FLEX_ROW("block_2048", (), (BLOCK(2048)), ALONE, .S = 100, .Skv = 2100, .D = d, .dtype = KG_BF16,              \
-                 .causal = true, .bottom_right = true),                                                                \
+        FLEX_ROW("block_2048", (), (DOCUMENT(700), BLOCK(2048)), ALONE, .S = 100, .Skv = 2100, .D = d,                 \
+                 .dtype = KG_BF16),                                                                                    \
         FLEX_ROW("packed_9", (), (DOCUMENT(4000), BLOCK(512)), .B = 9, .H = 1, .S = 3, .Skv = 9000, .D = d,            \
                  .dtype = KG_F16),                                                                                     \
         FLEX_ROW("limit_heads", (), (BLOCK(64)), .B = 33000, .H = 2, .S = 1, .Skv = 3, .D = d, .dtype = KG_F16)

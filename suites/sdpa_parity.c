@@ -472,7 +472,7 @@ static const struct sdpa cpu_shapes[] = {
     { "groups_of_5", .B = 1, .H = 40000, .Hkv = 8000, .S = 1, .Skv = 3, .D = 8, .dtype = KG_F16 },
     { "groups_of_71", .B = 2, .H = 71, .Hkv = 1, .S = 1, .Skv = 5, .D = 8, .dtype = KG_F16 },
     { "keys_600001", .B = 1, .H = 1, .S = 1, .Skv = 600001, .D = 8, .dtype = KG_F16 },
-    { "queries_600001", .B = 1, .H = 1, .S = 600001, .Skv = 3, .D = 8, .dtype = KG_F16 },
+    { "queries_600001", .B = 1, .H = 1, .S = 600001, .Skv = 65, .D = 8, .dtype = KG_F16 }, /* tiles past 15 bits */
     LENGTH_PAIRS(LENGTH, f16, full, 40, 1, 0),
     LENGTH_PAIRS(LENGTH, bf16, full, 64, 1, 0),
     EXACT_LENGTHS(LENGTH, bf16, full, 16, 1, 0),
