@@ -137,7 +137,7 @@ static const struct sdpa_fp8 cpu_shapes[] = {
     ROW("whole_d256", .B = 2, .H = 4, .Hkv = 2, .S = 128, .Skv = 256, .D = 256, .causal = true, .bottom_right = true),
     ROW("whole_causal", .B = 1, .H = 4, .Hkv = 2, .S = 256, .D = 64, .causal = true),
     ROW("square_1100", .B = 1, .H = 2, .Hkv = 1, .S = 1100, .D = 16),
-    ROW("queries_33000", .B = 1, .H = 1, .S = 33000, .Skv = 40, .D = 16, .causal = true),
+    ROW("queries_33000", .B = 1, .H = 1, .S = 33000, .Skv = 200, .D = 64, .causal = true),
     ROW("heads_66000", .B = 33000, .H = 2, .S = 1, .Skv = 20, .D = 8),
     { .attention = { "o_third", .B = 1, .H = 2, .S = 77, .D = 64 }, .o_scale = 0.3 },
     HEAD_GROUPS(GROUP, 48),
