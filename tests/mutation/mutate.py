@@ -424,7 +424,8 @@ class Judge:
         self.turn = itertools.count()
 
     def run(self, module, *arguments, device=None, patience=None):
-        """(status, {id: result}). A run that printed no results, or none in time, is one ERROR without an id."""
+        """(status, {id: result}). A run that printed no results, or none in time, is one ERROR without an id. With a
+        `patience` in seconds for a case it may take any time in all."""
         environment = dict(os.environ, OMP_WAIT_POLICY="passive")  # runs side by side do not spin
         if self.options.gpus > 1:
             environment["CUDA_VISIBLE_DEVICES"] = str(next(self.turn) % self.options.gpus)
@@ -434,7 +435,7 @@ class Judge:
                    *arguments]
         try:
             done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
-                                  timeout=self.options.run_timeout, preexec_fn=cap_memory if device == "cpu" and self.options.capped else None)
+                                  timeout=None if patience else self.options.run_timeout, preexec_fn=cap_memory if device == "cpu" and self.options.capped else None)
             status, said = done.returncode, done.stderr.strip()[-200:]
             if done.stdout.startswith("{"):
                 return status, {one["id"]: one for one in json.loads(done.stdout)["results"]}
@@ -515,10 +516,13 @@ def read_limits(judge, build, work):
         root = rules_module(build, "same_precision", rows, work)
         module = build.link_module({}, work / "same_precision.so", MODULE_ROOT, [root])
         limits = collections.defaultdict(float)
-        for one in judge.run(module, device="cpu", patience=600)[1].values():
+        said = judge.run(module, device="cpu", patience=600)[1].values()
+        for one in said:
             if "max_abs_err" not in one:  # it was not compared
                 continue
             limits[kind_of_row(one)] = max(limits[kind_of_row(one)], 2 * one["max_abs_err"] + 1e-5)
+        if not limits:
+            sys.exit(f"mutate: the plain kernels in the same precision: {[one.get('reason') for one in said][:1]}")
         kept = work / "limits.json"
         kept.write_text(json.dumps(limits, indent=1))
     return json.loads(kept.read_text())
