@@ -286,9 +286,7 @@ const kg_suite flex_attention_static = {
     { { MEET_SIZES("whole_" #d "_" #type "_" #mask "_2", 2, 8, 2, 1, 128, d, mask, 0),                                 \
         .dtype = (enum kg_dtype)dtype_##type },                                                                        \
       ALIBI, BLOCK(64) }
-#define WHOLES(d)                                                                                                      \
-    WHOLE(d, f16, full), WHOLE(d, f16, causal), WHOLE(d, f16, bottom), WHOLE(d, bf16, full), WHOLE(d, bf16, causal),   \
-    WHOLE(d, bf16, bottom)
+#define WHOLES(d) EACH_MASK(WHOLE, d)
 
 /* clang-format on */
 
@@ -359,6 +357,12 @@ const kg_suite flex_attention_static = {
         FLEX_ROW("cut_block_d" #d "_5", (), (BLOCK(192)), HEADS, .S = 128, .Skv = 256, .D = d, .dtype = KG_BF16),      \
         FLEX_ROW("cut_block_d" #d "_6", (), (DOCUMENT(100), BLOCK(384)), HEADS, .S = 1024, .D = d, .dtype = KG_F16)
 
+#define SERVE(n, b, h, keys, s, skv, d, type, mask)                                                                    \
+    { { MEET_SIZES("served_" #d "_" #type "_" #mask "_" #n, b, h, keys, s, skv, d, mask, 0),                           \
+        .dtype = (enum kg_dtype)dtype_##type },                                                                        \
+      .alibi = n % 2 == 0, BLOCK(128) }
+#define SERVED_OF(d, type, mask) SERVED(SERVE, d, type, mask)
+
 /* Documents packed into long rows, as models are trained, under what else hides keys; a window over many tiles of
  * either; biases past 15 bits; a block larger than 1024; arrays by key past 16 bits in all; heads past 65535. */
 #define PACKED(d)                                                                                                      \
@@ -373,6 +377,10 @@ const kg_suite flex_attention_static = {
                  .dtype = KG_BF16),                                                                                    \
         FLEX_ROW("packed_9", (), (DOCUMENT(4000), BLOCK(512)), .B = 9, .H = 1, .S = 3, .Skv = 9000, .D = d,            \
                  .dtype = KG_F16),                                                                                     \
+        FLEX_ROW("packed_b8", (), (DOCUMENT(64), BLOCK(64)), .B = 8, .H = 1, .S = 200, .D = d, .dtype = KG_BF16),       \
+        FLEX_ROW("documents_q66000", (), (DOCUMENT(20)), ALONE, .S = 66000, .Skv = 40, .D = d, .dtype = KG_F16),      \
+        FLEX_ROW("decay_q66000", (), (DECAY, .doc_span = 40), ALONE, .S = 66000, .Skv = 40, .D = d, .dtype = KG_F16), \
+        FLEX_ROW("square_1100", (), (BLOCK(128)), ALONE, .S = 1100, .D = 128, .dtype = KG_F16),                        \
         FLEX_ROW("limit_heads", (), (BLOCK(64)), .B = 33000, .H = 2, .S = 1, .Skv = 3, .D = d, .dtype = KG_F16)
 
 /* Where the first key that a row does not see lies in its tile: anywhere. */
@@ -418,8 +426,14 @@ const kg_suite flex_attention_static = {
 /* More rows alike but for one thing; all modifiers of a kind on wide heads; lengths of few queries and of many. */
 #define CAPPED(n, d) FLEX_ROW("cap_of_" #n, (), (CAP(n)), ALONE, .S = 70, .D = d, .dtype = KG_F16)
 #define DECAYED(n, d) FLEX_ROW("decay_of_" #n, (), (DECAY, .doc_span = n), ALONE, .S = 70, .D = d, .dtype = KG_F16)
+#define BATCHED(b, d) FLEX_ROW("batches_of_" #b, (), (ALIBI), .B = b, .H = 2, .S = 40, .D = d, .dtype = KG_F16)
+#define KEYED(n, d)                                                                                                    \
+    FLEX_ROW("key_heads_of_" #n, (), (ALIBI), .B = 1, .H = 4, .Hkv = n, .S = 40, .D = d, .dtype = KG_F16)
+#define SCALED(n, d)                                                                                                   \
+    FLEX_ROW("scale_of_" #n, (), (ALIBI), .B = 1, .H = 2, .S = 40, .D = d, .dtype = KG_F16, .scale = 0.1 * n)
 #define ALIKE(d)                                                                                                       \
-    CAPPED(2, d), CAPPED(7, d), CAPPED(30, d), DECAYED(1, d), DECAYED(9, d), DECAYED(40, d), WINDOWED(95, d),          \
+    BATCHED(1, d), BATCHED(2, d), BATCHED(3, d), KEYED(1, d), KEYED(2, d), KEYED(4, d), SCALED(2, d), SCALED(4, d),    \
+        SCALED(7, d), CAPPED(2, d), CAPPED(7, d), CAPPED(30, d), DECAYED(1, d), DECAYED(9, d), DECAYED(40, d), WINDOWED(95, d),          \
         PREFIXED(127, d), WINDOWED(1, d), PREFIXED(1, d),                                                              \
         FLEX_ROW("wide_all", (), (CAP(2), ALIBI, DECAY, UNEVEN, .doc_span = 30), HEADS, .S = 50, .Skv = 66, .D = 128,  \
                  .dtype = KG_F16, .scale = 0.5, .causal = true, .bottom_right = true),                                 \
@@ -494,6 +508,8 @@ static const struct flex lengths[] = {
     TWO_ALONE("only_", KG_BF16, 64, full),
     WHOLES(64),
     WHOLES(128),
+    EACH_MASK(SERVED_OF, 64),
+    EACH_MASK(SERVED_OF, 128),
     PACKED(64),
     OTHERS("_bf16_d64", HEADS, KG_BF16, 64, 300),
     OTHERS("_f16_d128", HEADS, KG_F16, 128, 300),
@@ -537,6 +553,8 @@ static const struct flex cpu_lengths[] = {
     WHOLES(64),
     WHOLES(128),
     WHOLES(256),
+    EACH_MASK(SERVED_OF, 64),
+    EACH_MASK(SERVED_OF, 128),
     PACKED(16),
     OTHERS("_bf16_d64", CPU_HEADS, KG_BF16, 64, 130),
     FAR(16),
@@ -599,6 +617,9 @@ static const kg_suite_regime length_regimes[] = {
     { "deepest", "*_bf16_d16_k300" }, /* of the CPU, as D 16 says */
     { "deepest", "full_k1300" },
     { "lowest", "d_*_window" },
+    EACH_REGIMES("served_64_f16_*"),
+    { "lowest", "served_128_bf16_*" },
+    { "hidden", "served_*_[cb]*_1" },
     { "lowest", "whole_*_1" },
     { "bottom", "whole_*_1" },
     { "winner", "whole_*_1" },

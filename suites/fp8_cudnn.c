@@ -41,6 +41,22 @@ static const struct sdpa_fp8 shapes[] = {
 #define BOTTOM(d)                                                                                                      \
     ROW("d" #d "_bottom", .B = 1, .H = 4, .Hkv = 2, .S = 77, .Skv = 150, .D = d, .causal = true, .bottom_right = true)
 
+#define SERVE(n, b, h, keys, s, skv, d, mask)                                                                          \
+    { .attention = { MEET_SIZES("served_" #d "_" #mask "_" #n, b, h, keys, s, skv, d, mask, 0.1) } }
+#define SERVED_OF(d, mask)                                                                                             \
+    SERVE(1, 1, 4, 2, 130, 300, d, mask), SERVE(2, 2, 8, 2, 64, 200, d, mask), SERVE(3, 2, 8, 2, 1, 1100, d, mask)
+#define ALL_SERVED(d) SERVED_OF(d, full), SERVED_OF(d, causal), SERVED_OF(d, bottom)
+
+/* Rows alike but for one thing, as plans are kept by problems; masks twice, as two processes share the rows. */
+#define ALIKE(n, b, keys, mask, factor, o)                                                                             \
+    { .attention = { MEET_SIZES("alike_" #n, b, 4, keys, 40, 77, 32, mask, factor) }, .o_scale = o }
+#define ALL_ALIKE                                                                                                      \
+    ALIKE(1, 1, 4, full, 0, 0), ALIKE(2, 2, 4, full, 0, 0), ALIKE(3, 3, 4, full, 0, 0), ALIKE(4, 1, 1, full, 0, 0),    \
+    ALIKE(5, 1, 2, full, 0, 0), ALIKE(6, 1, 4, full, 0.05, 0), ALIKE(7, 1, 4, full, 0.1, 0),                           \
+    ALIKE(8, 1, 4, full, 0, 16), ALIKE(9, 1, 4, full, 0, 64), ALIKE(10, 1, 4, causal, 0, 0),                           \
+    ALIKE(11, 1, 4, bottom, 0, 0), ALIKE(12, 1, 2, causal, 0, 0), ALIKE(13, 1, 2, bottom, 0, 0),                       \
+    ALIKE(14, 2, 4, causal, 0, 0), ALIKE(15, 2, 4, bottom, 0, 0)
+
 #define GROUP(ratio, heads, d)                                                                                         \
     ROW("groups_of_" #ratio, .B = 2, .H = heads, .Hkv = 2, .S = 77, .Skv = 33, .D = d, .causal = true)
 
@@ -136,10 +152,15 @@ static const struct sdpa_fp8 cpu_shapes[] = {
     ROW("whole_d192", .B = 2, .H = 4, .Hkv = 2, .S = 128, .Skv = 256, .D = 192),
     ROW("whole_d256", .B = 2, .H = 4, .Hkv = 2, .S = 128, .Skv = 256, .D = 256, .causal = true, .bottom_right = true),
     ROW("whole_causal", .B = 1, .H = 4, .Hkv = 2, .S = 256, .D = 64, .causal = true),
-    ROW("square_1100", .B = 1, .H = 2, .Hkv = 1, .S = 1100, .D = 16),
+    ROW("prompt_1100", .B = 1, .H = 1, .S = 1100, .D = 64),
     ROW("queries_33000", .B = 1, .H = 1, .S = 33000, .Skv = 200, .D = 64, .causal = true),
     ROW("heads_66000", .B = 33000, .H = 2, .S = 1, .Skv = 20, .D = 8),
     { .attention = { "o_third", .B = 1, .H = 2, .S = 77, .D = 64 }, .o_scale = 0.3 },
+    ALL_ALIKE,
+    ALL_SERVED(64), ALL_SERVED(128),
+    SERVE(1, 1, 4, 2, 130, 300, 256, full), SERVE(1, 1, 4, 2, 130, 300, 256, bottom),
+    ROW("keys_8192", .B = 1, .H = 1, .S = 16, .Skv = 8192, .D = 128),
+    ROW("prompt_530", .B = 1, .H = 1, .S = 530, .D = 128),
     HEAD_GROUPS(GROUP, 48),
     ROW("groups_bottom", .B = 2, .H = 10, .Hkv = 2, .S = 33, .Skv = 77, .D = 16, .causal = true, .bottom_right = true),
     ROW("values_123", .B = 1, .H = 41, .S = 1, .D = 3), /* not 16 by 16; of fewer rounding alone is over mean_abs */
@@ -199,7 +220,7 @@ static const struct sdpa_fp8 cpu_shapes[] = {
 };
 
 static const kg_suite_regime regimes[] = {
-    { "poison", "[!chlqt]*" }, /* few of cross_, ladder_ and three_ */
+    { "poison", "[!achlqst]*" }, /* few of cross_, ladder_ and three_ */
     { "poison", "three_*[05]" },
     { "poison", "length_*" },
     { "poison", "threads" },
@@ -244,6 +265,9 @@ static const kg_suite_regime regimes[] = {
     { "large_k", "odd" },
     { "large_k", "meet_1" },
     { "constant", "keys_70000" },
+    { "constant", "keys_8192" },
+    TILED_REGIMES("served_*_[fb]*"),
+    { "poison", "scale*" },
     { "winner", "decode" },
     { "winner", "k1025" },
     { "lowest", "decode" },

@@ -52,6 +52,7 @@ static const struct sdpa shapes[] = {
         { "long_12001", .B = 1, .H = 1, .S = 9, .Skv = 12001, .D = 64, .dtype = KG_E4M3 },                             \
         { "scale_queries", .B = 1, .H = 2, .S = 300, .D = 64, .dtype = KG_E4M3, .scale = 0.0004 },                     \
         { "many_heads", .B = 7, .H = 150, .S = 2, .Skv = 20, .D = 64, .dtype = KG_E4M3 }, /* past 10 bits */           \
+        { "served", .B = 2, .H = 8, .S = 130, .Skv = 200, .D = 64, .dtype = KG_E4M3 },                                  \
         { "decode", .B = 2, .H = 2, .S = 1, .Skv = 1040, .D = 64, .dtype = KG_E4M3 },                                  \
         { "decode_odd", .B = 2, .H = 2, .S = 1, .Skv = 201, .D = 64, .dtype = KG_E4M3 },                               \
         { "threads", .B = 1, .H = 1, .S = 513, .D = 64, .dtype = KG_E4M3 }, /* rows that two threads cannot share */   \
@@ -64,6 +65,9 @@ static const struct sdpa shapes[] = {
 #define SMALL_ROWS "[!cp]*"
 #define PARITY_ROWS                                                                                                    \
     CROSSED_ROWS, LENGTH_PAIRS(LENGTH, 16), EXACT_LENGTHS(EXACT, 32),                                                  \
+        { "heads_4500", .B = 30, .H = 150, .S = 1, .Skv = 8, .D = 64, .dtype = KG_E4M3 },                             \
+        { "served_530", .B = 1, .H = 1, .S = 530, .D = 64, .dtype = KG_E4M3, .scale = 0.2 },                           \
+        { "served_1100", .B = 1, .H = 1, .S = 1100, .D = 64, .dtype = KG_E4M3 },                                       \
         { "past_32767", .B = 1, .H = 1, .S = 33000, .Skv = 24, .D = 64, .dtype = KG_E4M3 },                            \
         { "past_short", .B = 1, .H = 1, .S = 1, .Skv = 70000, .D = 64, .dtype = KG_E4M3 },                             \
     {                                                                                                                  \
@@ -73,7 +77,7 @@ static const struct sdpa shapes[] = {
 /* Heads past 16 bits; whole tiles, many of either, of heads that have scales of their own. */
 #define PAST_HEADS                                                                                                     \
     {                                                                                                                  \
-        "past_heads", .B = 440, .H = 150, .S = 1, .Skv = 1, .D = 64, .dtype = KG_E4M3                                  \
+        "past_heads", .B = 440, .H = 150, .S = 1, .Skv = 6, .D = 64, .dtype = KG_E4M3                                  \
     }
 #define SQUARE                                                                                                         \
     {                                                                                                                  \
@@ -101,7 +105,7 @@ static const struct sdpa parity_shapes[] = {
 #define REGIMES                                                                                                        \
     { "poison", SMALL_ROWS }, { "deepest", "cross_*[13]" }, { "ones", "[!lp]*" }, TILED_REGIMES("mission"), TILED_REGIMES("odd"),                  \
     TILED_REGIMES("uneven"), TILED_REGIMES("long*"), TILED_REGIMES("scale*"), TILED_REGIMES("whole*"),                 \
-    TILED_REGIMES("decode"), TILED_REGIMES("threads"), TILED_REGIMES("queries_1100"),                                                                 \
+    TILED_REGIMES("decode"), TILED_REGIMES("served"), { "sink", "long_6001" }, TILED_REGIMES("threads"), TILED_REGIMES("queries_1100"),                                                                 \
     { "constant", "mission" }, { "sparse", "mission" }, { "ascending", "mission" }, { "alternating", "mission" },      \
     { "high", "mission" }, { "sink", "mission" }, { "coded", "mission" }, { "sixty_four", "mission" },                 \
     { "huge_v", "mission" }, { "head_scales", "mission" }, { "low", "mission" }, { "bottom", "mission" },              \
@@ -113,7 +117,7 @@ static const struct sdpa parity_shapes[] = {
 /* clang-format on */
 
 static const kg_suite_regime regimes[] = { LINEAR_REGIMES };
-static const kg_suite_regime parity_regimes[] = { LINEAR_REGIMES, { "sink", "cross_*[05]" } };
+static const kg_suite_regime parity_regimes[] = { LINEAR_REGIMES, { "lowest", "served_530" }, { "sink", "cross_*[05]" } };
 /* Where FP16's subnormals end a wrong factor is below what e4m3 codes do. */
 static const kg_suite_regime e4m3_regimes[] = { REGIMES };
 

@@ -157,17 +157,21 @@ enum { keys_mha = 4, keys_gqa = 2 };
     DIMS(1, 2, 6, 2, 33, 90, d, bf16, bottom, 0.3), DIMS(2, 3, 4, 1, 77, 40, d, f16, causal, 0.05),                    \
         DIMS(3, 1, 5, 5, 20, 77, d, bf16, full, 0)
 
-/* Whole tiles of either, one query of groups of 4 over whole tiles, and of 8 over many: for each dtype and mask, as a
- * kernel for just these leaves out what a cut tile needs. */
+/* Whole tiles of either, one query of groups of 4 over whole tiles, and of 8 over many; tiles cut behind their middle;
+ * more queries than keys, so that bottom-right some see none. For each dtype and mask, as a kernel for just these
+ * leaves out what others need. */
 #define WHOLE(n, b, h, keys, s, skv, d, type, mask)                                                                    \
     { MEET_SIZES("whole_" #d "_" #type "_" #mask "_" #n, b, h, keys, s, skv, d, mask, 0),                              \
       .dtype = (enum kg_dtype)dtype_##type }
 #define WHOLES_OF(d, type, mask)                                                                                       \
     WHOLE(1, 1, 2, 1, 64, 192, d, type, mask), WHOLE(2, 2, 8, 2, 1, 128, d, type, mask),                               \
-        WHOLE(3, 1, 16, 2, 1, 1088, d, type, mask)
-#define EACH_MASK(rows, d)                                                                                             \
-    rows(d, f16, full), rows(d, f16, causal), rows(d, f16, bottom), rows(d, bf16, full), rows(d, bf16, causal),        \
-        rows(d, bf16, bottom)
+        WHOLE(3, 1, 16, 2, 1, 1088, d, type, mask), WHOLE(4, 1, 4, 2, 45, 108, d, type, mask),                         \
+        WHOLE(5, 2, 2, 1, 80, 40, d, type, mask)
+#define SERVE(n, b, h, keys, s, skv, d, type, mask)                                                                    \
+    { MEET_SIZES("served_" #d "_" #type "_" #mask "_" #n, b, h, keys, s, skv, d, mask, 0),                             \
+      .dtype = (enum kg_dtype)dtype_##type }
+#define SERVED_OF(d, type, mask) SERVED(SERVE, d, type, mask)
+#define SERVED_WIDE(d, type, mask) SERVE(1, 1, 4, 2, 130, 200, d, type, mask)
 #define WHOLES(d) EACH_MASK(WHOLES_OF, d)
 #define COMMON_WHOLES                                                                                                  \
     WHOLES(32), WHOLES(64), WHOLES(80), WHOLES(96), WHOLES(112), WHOLES(128), WHOLES(160), WHOLES(192), WHOLES(256)
@@ -383,6 +387,8 @@ static const struct sdpa shapes[] = {
     LONG_OF_SEVERAL(64),
     LONG_AND_NARROW,
     COMMON_WHOLES,
+    EACH_MASK(SERVED_OF, 64), EACH_MASK(SERVED_OF, 128), EACH_MASK(SERVED_WIDE, 192), EACH_MASK(SERVED_WIDE, 256),
+    { "square_1100", .B = 1, .H = 1, .S = 1100, .D = 128, .dtype = KG_BF16 },
     SQUARE(64, f16, bottom), SQUARE(64, bf16, bottom), SQUARE(128, f16, bottom), SQUARE(128, bf16, bottom),
     FEW_QUERIES(64),
     ODD_DIMENSIONS,
@@ -451,6 +457,8 @@ static const struct sdpa cpu_shapes[] = {
     LONG_AND_NARROW,
     WHOLES(16), WHOLES(48), WHOLES(224),
     COMMON_WHOLES,
+    EACH_MASK(SERVED_OF, 64), EACH_MASK(SERVED_OF, 128), EACH_MASK(SERVED_WIDE, 192), EACH_MASK(SERVED_WIDE, 256),
+    { "square_1100", .B = 1, .H = 1, .S = 1100, .D = 128, .dtype = KG_BF16 },
     SQUARES(64),
     SQUARES(128),
     { "heads_5", .B = 1, .H = 5, .S = 661, .D = 8, .dtype = KG_BF16 }, /* for two threads, not to be halved */
@@ -471,8 +479,8 @@ static const struct sdpa cpu_shapes[] = {
     { "groups_of_7", .B = 2000, .H = 7, .Hkv = 1, .S = 1, .Skv = 3, .D = 8, .dtype = KG_F16 }, /* past 16 bits of 1/7 */
     { "groups_of_5", .B = 1, .H = 40000, .Hkv = 8000, .S = 1, .Skv = 3, .D = 8, .dtype = KG_F16 },
     { "groups_of_71", .B = 2, .H = 71, .Hkv = 1, .S = 1, .Skv = 5, .D = 8, .dtype = KG_F16 },
-    { "keys_600001", .B = 1, .H = 1, .S = 1, .Skv = 600001, .D = 8, .dtype = KG_F16 },
-    { "queries_600001", .B = 1, .H = 1, .S = 600001, .Skv = 65, .D = 8, .dtype = KG_F16 }, /* tiles past 15 bits */
+    { "keys_530001", .B = 1, .H = 1, .S = 1, .Skv = 530001, .D = 8, .dtype = KG_F16 },
+    { "queries_530001", .B = 1, .H = 1, .S = 530001, .Skv = 65, .D = 8, .dtype = KG_F16 }, /* tiles past 15 bits */
     LENGTH_PAIRS(LENGTH, f16, full, 40, 1, 0),
     LENGTH_PAIRS(LENGTH, bf16, full, 64, 1, 0),
     EXACT_LENGTHS(LENGTH, bf16, full, 16, 1, 0),
@@ -574,6 +582,13 @@ static const kg_suite_regime regimes[] = {
     { "huge_v", "deep_2" },
     { "huge_sums", "deep_2" },
     { "bottom", "decode_8192" },
+    TILED_REGIMES("served_64_f16_*"), /* a dtype of each dimension */
+    TILED_REGIMES("served_128_bf16_*"),
+    { "rising_huge", "served_64_f16_*" },
+    { "rising_huge", "served_128_bf16_*" },
+    { "hidden", "served_*_bottom_1" },
+    { "hidden", "served_*_causal_1" },
+    { "lowest", "whole_64_*_512" },
     { "lowest", "whole_*_1" },
     { "bottom", "whole_*_1" },
     { "winner", "whole_*_1" },

@@ -50,6 +50,18 @@ extern const kg_suite flex_attention, flex_attention_static, flex_parity;
     .bottom_right = align_##mask, .scale = factor
 /* clang-format on */
 
+/* Sizes past which kernels take other paths, as models are served: a prompt of several heads that share keys, many heads
+ * of few queries, one query and a few over a long context. For the regimes, under each mask in either dtype. */
+/* clang-format off */
+#define SERVED(X, d, type, mask)                                                                                       \
+    X(1, 1, 4, 2, 130, 200, d, type, mask), X(2, 2, 8, 2, 64, 100, d, type, mask),                                     \
+    X(3, 2, 8, 2, 1, 1100, d, type, mask), X(4, 1, 8, 2, 12, 1100, d, type, mask),                                     \
+    X(5, 1, 2, 1, 514, 530, d, type, mask)
+#define EACH_MASK(X, ...)                                                                                              \
+    X(__VA_ARGS__, f16, full), X(__VA_ARGS__, f16, causal), X(__VA_ARGS__, f16, bottom), X(__VA_ARGS__, bf16, full),   \
+    X(__VA_ARGS__, bf16, causal), X(__VA_ARGS__, bf16, bottom)
+/* clang-format on */
+
 /* What a row is of each thing, in classes: one query, up to 16, whole tiles or not, from 1024 or 2048 on; keys
  * likewise; one batch, few, more than 4; how key heads are shared; 16 heads or more; dimensions below, at, between and
  * above 64 and 128; dtype, mask, scale. With a suite's other rows any two classes meet, and any three that a small row

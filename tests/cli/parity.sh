@@ -178,6 +178,19 @@ wholes sdpa_parity cuda flash '32 64 80 96 112 128 160 192 256'
 wholes flex_parity cpu cpu_flex '64 128 256'
 wholes flex_parity cuda flex_static '64 128'
 
+# served SUITE DEVICE BACKEND REGIME -- rows served_* in it are of each number, mask and either dimension.
+served() {
+    gate list "$1/served_*" --device "$2" --backend "$3" --regime "$4" --format json
+    expect "$1 on $2, served $4: missing" "$(comm -13 <(jq -r '.[].shape | split("_") | "\(.[1]) \(.[3]) \(.[4])"' out | sort -u) \
+        <(printf '%s\n' {64,128}' '{full,causal,bottom}' '{1,2,3,4,5} | sort) | head -n 3)" ''
+}
+for regime in normal lowest falling rising winner rising_huge; do
+    served sdpa_parity cpu cpu_flash "$regime"
+done
+for regime in normal lowest; do
+    served flex_parity cpu cpu_flex "$regime"
+done
+
 gate list flex_parity --device cpu --backend cpu_flex --regime none --format json
 expect 'flex_parity: modifiers alone, and two, under each mask: missing' "$(jq -r '
     ["cap", "alibi", "relative", "decay", "prefix", "sliding", "document"] as $modifiers
@@ -202,8 +215,8 @@ expect 'CPU: nothing is timed' \
 expect 'CPU: dimensions' "$(results '[.results[] | select(.verdict == "PASS") | .D] | unique | join(" ")')" \
     "$(printf '%s\n' 4 {8..256..8} {33..39} 77 100 193 | sort -n | paste -sd ' ')"
 expect 'CPU: what a kernel may take for granted' \
-    "$(results '[.results[] | select(.backend == "cpu_flash" and .regime == "normal") | .shape] | map(select(test("_d[0-9]+_|rect|limit_|three_|cross_|ladder_|length_|together_|dims_|whole_") | not)) | sort | join(" ")')" \
-    'batches_3 causal_3000 causal_keys_70001 causal_queries_66001 chunk_2305 decode_20000 decode_4097 decode_8192 decode_8200 decode_8200_f16 decode_8207 decode_9000 decode_9003 deep_1 deep_2 deep_3 even_70001 f16_as_e4m3 f16_as_e4m3_causal groups_of_41 groups_of_5 groups_of_7 groups_of_71 heads_300 heads_5 key_heads_300 keys_140000 keys_1m keys_600001 keys_70001_d24 narrow_1030 narrow_520 one_key_head one_tile prompt_1060 prompt_2100 prompt_2100_f16 prompt_700 queries_2304 queries_600001 queries_66001 scale_1024 scale_f16 scale_half scale_one scale_small scales_1 scales_2 wide_1100 wide_2049 wide_bf16'
+    "$(results '[.results[] | select(.backend == "cpu_flash" and .regime == "normal") | .shape] | map(select(test("_d[0-9]+_|rect|limit_|three_|cross_|ladder_|length_|together_|dims_|whole_|served_") | not)) | sort | join(" ")')" \
+    'batches_3 causal_3000 causal_keys_70001 causal_queries_66001 chunk_2305 decode_20000 decode_4097 decode_8192 decode_8200 decode_8200_f16 decode_8207 decode_9000 decode_9003 deep_1 deep_2 deep_3 even_70001 f16_as_e4m3 f16_as_e4m3_causal groups_of_41 groups_of_5 groups_of_7 groups_of_71 heads_300 heads_5 key_heads_300 keys_140000 keys_1m keys_530001 keys_70001_d24 narrow_1030 narrow_520 one_key_head one_tile prompt_1060 prompt_2100 prompt_2100_f16 prompt_700 queries_2304 queries_530001 queries_66001 scale_1024 scale_f16 scale_half scale_one scale_small scales_1 scales_2 square_1100 wide_1100 wide_2049 wide_bf16'
 
 # exact SUITE LEAST -- its rows have each power of two and its neighbours, of queries and of keys (from LEAST on).
 exact() {
