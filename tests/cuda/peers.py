@@ -63,7 +63,7 @@ def torch_flex(problem, q, k, v):
                          enable_gqa=problem["H"] != problem["Hkv"])
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["S", "Skv", "group", "shift"])  # one compilation a dimension, dtype and mask
 def attention_kernel(q, k, v, o, S, Skv, group, scale_log2, shift, CAUSAL: tl.constexpr, D: tl.constexpr,
                      DIMS: tl.constexpr, ROWS: tl.constexpr, KEYS: tl.constexpr):
     head, first = tl.program_id(1).to(tl.int64), tl.program_id(0) * ROWS
