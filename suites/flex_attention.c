@@ -365,6 +365,13 @@ const kg_suite flex_attention_static = {
 
 /* Documents packed into long rows, as models are trained, under what else hides keys; a window over many tiles of
  * either; biases past 15 bits; a block larger than 1024; arrays by key past 16 bits in all; heads past 65535. */
+#define MODELS(wide)                                                                                                   \
+    FLEX_ROW("model_packed", (), (DOCUMENT(300)), ALONE, .S = 1030, .D = 64, .dtype = KG_BF16, .causal = true),        \
+        FLEX_ROW("model_window", (), (SLIDING(300)), ALONE, .S = 1030, .D = 128, .dtype = KG_BF16, .causal = true),    \
+        FLEX_ROW("model_slopes", (), (ALIBI), .B = 1, .H = 64, .Hkv = 8, .S = 4, .Skv = 77, .D = 64, .dtype = KG_F16), \
+        FLEX_ROW("model_cap", (), (CAP(5)), ALONE, .S = 64, .Skv = 2048, .D = wide, .dtype = KG_BF16, .causal = true,  \
+                 .bottom_right = true),                                                                                \
+        FLEX_ROW("model_reach", (), (RELATIVE(6000)), ONE, .S = 2, .Skv = 20000, .D = 64, .dtype = KG_BF16)
 #define PACKED(d)                                                                                                      \
     FLEX_ROW("packed_window", (), (DOCUMENT(90), SLIDING(40), BLOCK(64)), HEADS, .S = 200, .D = d, .dtype = KG_BF16,   \
              .causal = true),                                                                                          \
@@ -470,7 +477,7 @@ const kg_suite flex_attention_static = {
         PREFIXED(64, d), PREFIXED(65, d), PREFIXED(128, d), PREFIXED(129, d), PREFIXED(257, d), REACHING(1, d),        \
         REACHING(33, d), REACHING(34, d), REACHING(63, d), REACHING(64, d), REACHING(65, d), REACHING(66, d),          \
         QUERIES(127, d), QUERIES(128, d), QUERIES(129, d), QUERIES(257, d),                                            \
-        FLEX_ROW("blocks_66000", (), (SLIDING(1000), BLOCK(64)), .B = 16, .H = 64, .Hkv = 1, .S = 1, .Skv = 4160,      \
+        FLEX_ROW("blocks_66000", (), (SLIDING(1000), DOCUMENT(700), BLOCK(64)), .B = 16, .H = 64, .Hkv = 1, .S = 1, .Skv = 4160,      \
                  .D = d, .dtype = KG_F16),                                                                             \
         HEAD_GROUPS(GROUPED, d),                                                                                       \
         FLEX_ROW("window_128_causal", (), (SLIDING(128), BLOCK(64)), ALONE, .S = 300, .D = d, .dtype = KG_F16,         \
@@ -503,7 +510,7 @@ static const struct flex lengths[] = {
     FLEX_ROWS("_f16_d128_k77", WIDE, HEADS, .S = 200, .Skv = 77, .D = 128, .dtype = KG_F16),
     MEETING(KG_BF16, 64, 16),
     THREES(64, 128, 64),
-    CROSSED(CROSS, 64, 64, 128),
+    CROSSED(CROSS, 64, 64, 128, 128),
     LADDERS(64, 128),
     TWO_ALONE("only_", KG_BF16, 64, full),
     WHOLES(64),
@@ -511,6 +518,7 @@ static const struct flex lengths[] = {
     EACH_MASK(SERVED_OF, 64),
     EACH_MASK(SERVED_OF, 128),
     PACKED(64),
+    MODELS(128),
     OTHERS("_bf16_d64", HEADS, KG_BF16, 64, 300),
     OTHERS("_f16_d128", HEADS, KG_F16, 128, 300),
     REGIME_ROWS("_bf16_d64", KG_BF16, 64),
@@ -545,7 +553,10 @@ static const struct flex cpu_lengths[] = {
     FLEX_ROWS("_f16_d16_k77", WIDE, CPU_HEADS, .S = 200, .Skv = 77, .D = 16, .dtype = KG_F16),
     MEETING(KG_BF16, 16, 1024),
     THREES(64, 128, 256),
-    CROSSED(CPU_CROSS, 16, 80, 160),
+    CROSSED(CPU_CROSS, 16, 80, 160, 192),
+    CPU_CROSS(201, 1, 1, 1, 1030, 24, 80, bf16, causal, 0), CPU_CROSS(202, 1, 2, 1, 1, 4100, 192, f16, bottom, 0),
+    CPU_CROSS(203, 1, 1, 1, 2080, 24, 160, bf16, full, 0), CPU_CROSS(204, 1, 1, 1, 2080, 24, 192, f16, bottom, 0.1),
+    CPU_CROSS(205, 1, 16, 2, 2080, 24, 16, f16, causal, 0), CPU_CROSS(206, 1, 64, 8, 1030, 24, 16, bf16, full, 0.3),
     LADDERS(16, 64),
     ALL_ALONE("only_", KG_F16, 16, full),
     ALL_ALONE("causal_", KG_F16, 16, causal),
@@ -556,6 +567,7 @@ static const struct flex cpu_lengths[] = {
     EACH_MASK(SERVED_OF, 64),
     EACH_MASK(SERVED_OF, 128),
     PACKED(16),
+    MODELS(256),
     OTHERS("_bf16_d64", CPU_HEADS, KG_BF16, 64, 130),
     FAR(16),
     FAR_EDGES(16, 64),
@@ -617,8 +629,8 @@ static const kg_suite_regime length_regimes[] = {
     { "deepest", "*_bf16_d16_k300" }, /* of the CPU, as D 16 says */
     { "deepest", "full_k1300" },
     { "lowest", "d_*_window" },
-    EACH_REGIMES("served_64_f16_*"),
-    { "lowest", "served_128_bf16_*" },
+    EACH_REGIMES("served_64_f16_*[1-4]"),
+    { "lowest", "served_128_bf16_*[1-4]" },
     { "hidden", "served_*_[cb]*_1" },
     { "lowest", "whole_*_1" },
     { "bottom", "whole_*_1" },
@@ -643,10 +655,10 @@ static const kg_suite_regime length_regimes[] = {
     { "sink_far", "three_*[01678]" },
     { "rising_huge", "three_*[01678]" },
     { "lowest", "ladder_*[048]" },
-    { "lowest", "cross_*[027]" },
-    { "falling", "cross_*[368]" },
-    { "rising", "cross_*[479]" },
-    { "winner", "cross_*[159]" },
+    { "lowest", "cross_*0" },
+    { "falling", "cross_*3" },
+    { "rising", "cross_*7" },
+    { "winner", "cross_*5" },
     { "climbing", "cross_*1" },
     { "bottom", "cross_*4" },
     { "sink_far", "cross_*6" },

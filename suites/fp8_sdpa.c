@@ -45,6 +45,8 @@ static const struct sdpa shapes[] = {
         { "scale_long", .B = 1, .H = 2, .S = 20, .Skv = 3001, .D = 64, .dtype = KG_E4M3, .scale = 0.05 },              \
         { "whole", .B = 2, .H = 8, .S = 64, .Skv = 128, .D = 64, .dtype = KG_E4M3 }, /* tiles, more keys or fewer */   \
         { "whole_fewer", .B = 2, .H = 2, .S = 256, .Skv = 128, .D = 64, .dtype = KG_E4M3 },                            \
+        { "whole_512", .B = 2, .H = 2, .S = 128, .Skv = 512, .D = 64, .dtype = KG_E4M3 },                              \
+        { "square_256", .B = 2, .H = 2, .S = 256, .D = 64, .dtype = KG_E4M3 },                                         \
         { "heads_9", .B = 1, .H = 9, .S = 128, .Skv = 256, .D = 64, .dtype = KG_E4M3 },                                \
         { "uneven", .B = 1, .H = 1, .S = 5, .Skv = 601, .D = 64, .dtype = KG_E4M3 }, /* a head of 38,464 */            \
         { "long", .B = 1, .H = 1, .S = 5, .Skv = 1501, .D = 64, .dtype = KG_E4M3 },  /* of more than 2^16 */           \
@@ -110,7 +112,7 @@ static const struct sdpa parity_shapes[] = {
     { "high", "mission" }, { "sink", "mission" }, { "coded", "mission" }, { "sixty_four", "mission" },                 \
     { "huge_v", "mission" }, { "head_scales", "mission" }, { "low", "mission" }, { "bottom", "mission" },              \
     { "deepest", "mission" }, { "deepest", "decode" }, { "deepest", "long" }, { "outlier_k", "mission" }, { "outlier_q", "mission" }, { "end_v", "mission" },          \
-    { "large_q", "mission" }, { "large_k", "mission" }, { "ascending", "odd" }, { "ascending", "uneven" },             \
+    { "large_q", "mission" }, { "large_k", "mission" }, { "large_q", "decode" }, { "large_k", "decode" }, { "ascending", "odd" }, { "ascending", "uneven" },             \
     { "head_scales", "odd" }, { "sink_near", "threads" }, { "outlier_v", "scale*" }, { "outlier_v", "long_*" },        \
     { "zero_heads", "scale" }, { "zero_heads", "many_heads" }, { "zero_tiles", "uneven" }
 #define LINEAR_REGIMES REGIMES, { "tiny_v", "mission" }

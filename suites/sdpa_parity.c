@@ -176,9 +176,8 @@ enum { keys_mha = 4, keys_gqa = 2 };
 #define COMMON_WHOLES                                                                                                  \
     WHOLES(32), WHOLES(64), WHOLES(80), WHOLES(96), WHOLES(112), WHOLES(128), WHOLES(160), WHOLES(192), WHOLES(256)
 
-/* Many queries over as many keys, of a CPU; and under the mask that BATCHES has not. */
+/* Many queries over as many keys, under the mask that BATCHES has not. */
 #define SQUARE(d, type, mask) WHOLE(512, 1, 2, 1, 512, 512, d, type, mask)
-#define SQUARES(d) EACH_MASK(SQUARE, d)
 
 /* Batches past 16 bits, heads of all of them past what the second and third side of a grid hold. */
 #define MANY_HEADS(d, keys)                                                                                            \
@@ -237,6 +236,28 @@ enum { keys_mha = 4, keys_gqa = 2 };
 
 #define CROSS(n, b, h, keys, s, skv, d, type, mask, factor)                                                            \
     { MEET_SIZES("cross_" #n, b, h, keys, s, skv, d, mask, factor), .dtype = (enum kg_dtype)dtype_##type }
+#define LONG_CROSS(n, b, h, keys, s, skv, d, type, mask, factor)                                                       \
+    { MEET_SIZES("long_cross_" #n, b, h, keys, s, skv, d, mask, factor), .dtype = (enum kg_dtype)dtype_##type }
+#define CLASS(n, b, h, keys, s, skv, d, type, mask, factor)                                                            \
+    { MEET_SIZES("classes_" #n, b, h, keys, s, skv, d, mask, factor), .dtype = (enum kg_dtype)dtype_##type }
+
+/* Where more than three classes meet in models: heads of 70 billion parameters, their long contexts, a prompt. */
+#define MODEL(n, b, h, keys, s, skv, d, type, mask, factor)                                                            \
+    { MEET_SIZES("model_" #n, b, h, keys, s, skv, d, mask, factor), .dtype = (enum kg_dtype)dtype_##type }
+#define MODELS                                                                                                         \
+    MODEL(1, 1, 2, 1, 1, 8200, 256, f16, bottom, 0), MODEL(2, 1, 2, 1, 4, 4160, 256, bf16, causal, 0),                 \
+    MODEL(3, 9, 16, 4, 9, 200, 128, f16, full, 0), MODEL(4, 1, 1, 1, 2080, 2080, 64, bf16, causal, 0),                 \
+    MODEL(5, 1, 96, 8, 4, 77, 128, f16, full, 0), MODEL(6, 1, 8, 1, 4, 4160, 128, bf16, bottom, 0),                    \
+    MODEL(7, 12, 2, 1, 1, 300, 64, bf16, full, 0), MODEL(8, 1, 2, 1, 1, 40000, 128, f16, full, 0),                     \
+    MODEL(9, 1, 2, 1, 300, 77, 96, f16, full, 0), MODEL(10, 1, 2, 1, 260, 77, 112, bf16, causal, 0),                   \
+    MODEL(11, 1, 1, 1, 520, 1060, 64, f16, bottom, 0), MODEL(12, 1, 1, 1, 640, 640, 64, bf16, full, 0.3),              \
+    MODEL(13, 1, 28, 4, 33, 77, 128, bf16, causal, 0), MODEL(14, 1, 64, 64, 1, 77, 128, f16, full, 0),                 \
+    MODEL(15, 1, 16, 4, 530, 530, 64, f16, causal, 0), MODEL(16, 1, 1, 1, 1030, 1100, 256, bf16, bottom, 0),           \
+    MODEL(17, 1, 1, 1, 64, 1088, 256, f16, full, 0), MODEL(18, 1, 2, 1, 260, 530, 128, f16, causal, 0.3), \
+    MODEL(19, 1, 2, 1, 300, 2100, 8, f16, bottom, 0), MODEL(20, 1, 2, 1, 2080, 300, 8, bf16, full, 0.3),               \
+    MODEL(21, 1, 1, 1, 1030, 4160, 8, f16, causal, 0), MODEL(22, 1, 64, 8, 2080, 24, 8, bf16, bottom, 0),              \
+    MODEL(23, 1, 2, 1, 300, 4160, 8, f16, full, 0), MODEL(24, 1, 1, 1, 2080, 4100, 8, bf16, bottom, 0.3),            \
+    MODEL(25, 1, 2, 1, 150, 150, 128, bf16, full, 0), MODEL(26, 1, 3, 3, 77, 77, 64, f16, bottom, 0)
 
 /* Between any two neighbouring powers of two a number of keys, each for few queries and for many. */
 #define LADDER(n, b, h, keys, s, skv, d, type, mask, factor)                                                           \
@@ -397,8 +418,11 @@ static const struct sdpa shapes[] = {
     NOT_GRANTED(64, 16),
     WIDE_AND_ALIKE(64),
     THREES(64, 80, 96, 128),
-    CROSSED(CROSS, 8, 80, 160),
-    LONG_CROSSED(CROSS, 8, 80, 160),
+    CROSSED(CROSS, 8, 80, 160, 256),
+    LONG_CROSSED(LONG_CROSS, 8, 80, 160, 256),
+    GPU_CROSSED(LONG_CROSS, 8, 80, 160, 256),
+    CLASSES(CLASS, 8, 80, 160, 256),
+    MODELS,
     LADDERS(64, 128),
     ALL_TOGETHER(64, 128),
     MANY_HEADS(64, 17),
@@ -459,12 +483,13 @@ static const struct sdpa cpu_shapes[] = {
     COMMON_WHOLES,
     EACH_MASK(SERVED_OF, 64), EACH_MASK(SERVED_OF, 128), EACH_MASK(SERVED_WIDE, 192), EACH_MASK(SERVED_WIDE, 256),
     { "square_1100", .B = 1, .H = 1, .S = 1100, .D = 128, .dtype = KG_BF16 },
-    SQUARES(64),
-    SQUARES(128),
     { "heads_5", .B = 1, .H = 5, .S = 661, .D = 8, .dtype = KG_BF16 }, /* for two threads, not to be halved */
     THREES(64, 120, 128, 256),
-    CROSSED(CROSS, 8, 80, 160),
-    LONG_CROSSED(CROSS, 8, 80, 160),
+    CROSSED(CROSS, 8, 80, 160, 256),
+    LONG_CROSSED(LONG_CROSS, 8, 80, 160, 256),
+    CLASSES(CLASS, 8, 80, 160, 256),
+    MODELS,
+    MORE_CLASSES(CLASS, 8, 80, 160, 256),
     LADDERS(16, 64),
     ALL_TOGETHER(8, 128),
     TOGETHER(23, 1, 6, 3, 77, 77, 8, bf16, causal),
@@ -507,9 +532,9 @@ static const kg_suite_regime regimes[] = {
     ALL_REGIMES("*_d1[02]*_b1_causal_gqa_s77"),
     FEW_REGIMES("*_d[2457]*_b1_causal_gqa_s77"), /* of the CPU, as the next */
     FEW_REGIMES("*_d136_b1_causal_gqa_s77"),
-    ALL_REGIMES("*_b3_full_gqa_s77"),
-    ALL_REGIMES("bf16_d96_b5_*_gqa_s77"), /* of the CPU */
-    ALL_REGIMES("f16_d80_b3_causal_gqa_s77"),
+    TILED_REGIMES("*_b3_full_gqa_s77"),
+    EACH_REGIMES("bf16_d96_b5_*_gqa_s77"), /* of the CPU */
+    EACH_REGIMES("f16_d80_b3_causal_gqa_s77"),
     ALL_REGIMES("f16_d40_b3_*"), /* a multiple of 8 and not of 16, of 4 and not of 8, the largest */
     ALL_REGIMES("f16_d100_b3_*"),
     ALL_REGIMES("f16_d256_b3_*"),
@@ -535,10 +560,10 @@ static const kg_suite_regime regimes[] = {
     { "lowest", "decode_[48]*" },
     MEET_REGIMES("decode_8200*"),
     TILED_REGIMES("decode_[29]*"),
-    { "coded", "decode_8*" },
-    { "sink_far", "decode_8*" },
+    { "coded", "decode_8*[026]" },
+    { "sink_far", "decode_8*[026]" },
     { "zero_tiles", "decode_9000" },
-    { "sink_last", "decode_8*" }, /* what the maximum so far is rescaled by, far down */
+    { "sink_last", "decode_8*[026]" }, /* what the maximum so far is rescaled by, far down */
     { "sink_last", "*_b3_full_gqa_s77" },
     { "sink_last", "narrow_1030" },
     { "sink_small_last", "bf16_*_full_gqa_s77" },
@@ -568,10 +593,10 @@ static const kg_suite_regime regimes[] = {
     { "sink_far", "three_*[12457]" },
     { "rising_huge", "three_*[12457]" },
     { "lowest", "ladder_*[048]" },
-    { "lowest", "cross_*[027]" }, /* almost any two classes of CROSSED */
-    { "falling", "cross_*[368]" },
-    { "rising", "cross_*[479]" },
-    { "winner", "cross_*[159]" },
+    { "lowest", "cross_*[02]" }, /* all classes of CROSSED with each, most pairs of them with these */
+    { "falling", "cross_*[36]" },
+    { "rising", "cross_*[47]" },
+    { "winner", "cross_*[59]" },
     { "climbing", "cross_*1" },
     { "rising_huge", "cross_*2" },
     { "huge_v", "cross_*3" },
@@ -580,17 +605,27 @@ static const kg_suite_regime regimes[] = {
     { "bottom", "cross_*7" },
     { "sixty_four", "cross_*8" },
     { "sink_last", "cross_*9" },
+    ALL_REGIMES("classes_*"),
+    SUM_REGIMES("classes_*"),
+    { "climbing", "classes_*" },
+    { "deepest", "classes_*" },
+    { "sink_last", "classes_*" },
+    { "sink_small_last", "classes_*" },
+    { "sink_far_last", "classes_*" },
+    { "rising_huge", "whole_256_*_3" },
+    { "lowest", "model_*[!456]" },
     { "climbing", "deep_2" },
     { "huge_v", "deep_2" },
     { "huge_sums", "deep_2" },
     { "bottom", "decode_8192" },
-    TILED_REGIMES("served_64_f16_*"), /* a dtype of each dimension */
-    TILED_REGIMES("served_128_bf16_*"),
-    { "rising_huge", "served_64_f16_*" },
-    { "rising_huge", "served_128_bf16_*" },
+    TILED_REGIMES("served_64_f16_*[1-4]"), /* a dtype of each dimension */
+    TILED_REGIMES("served_128_bf16_*[1-4]"),
+    { "rising_huge", "served_64_f16_*[1-4]" },
+    { "rising_huge", "served_128_bf16_*[1-4]" },
+    { "lowest", "served_64_f16_*5" },
+    { "winner", "served_128_bf16_*5" },
     { "hidden", "served_*_bottom_1" },
     { "hidden", "served_*_causal_1" },
-    { "lowest", "whole_64_*_512" },
     { "lowest", "whole_*_1" },
     { "bottom", "whole_*_1" },
     { "winner", "whole_*_1" },
@@ -612,7 +647,7 @@ static const kg_suite_regime regimes[] = {
     { "rising", "keys_140000" },
     { "lowest", "wide_[12]*" },
     { "rising_huge", "prompt_7*" },
-    TILE_REGIMES("narrow_520"),
+    TILED_REGIMES("narrow_520"),
     TILE_REGIMES("narrow_1030"),
     { "hidden", "narrow_*" },
     { "hidden", "*_bottom_right_s77_*" },

@@ -53,7 +53,7 @@ GENERATED = "backends.h", "kg_build.h", "kg_kernels.h"
 ROOTS = "", "include", "runner", "kernels", "suites"
 
 FUNCTION_LINES = measure.LONG_FUNCTION
-SHIPPED_LINES = 51_550
+SHIPPED_LINES = 51_660
 MARKDOWN_WORDS = 32050
 DESIGN = "docs/design.md"
 WALKS = 12, 13, 15  # the most files of the walks that DESIGN lists, in its order
