@@ -149,7 +149,7 @@ cross fp8_cudnn cpu cpu_fp8 2 4000000
 for regime in lowest falling rising climbing rising_huge huge_v k32 winner sink_far bottom sixty_four sink_last; do
     cross sdpa_parity cpu cpu_flash 1 100000000 "$regime" 'cross_*'
 done
-for regime in alternating ascending bottom climbing coded constant deepest descending end_v falling head_scales high huge_sums huge_v \
+for regime in alternating ascending bottom climbing coded constant descending end_v falling head_scales high huge_sums huge_v \
     k32 large large_k large_q low lowest ones outlier_v outliers poison rising rising_huge sink sink_far sink_far_last sink_last sink_mid \
     sink_small sink_small_last sixty_four sparse ties tiny tiny_sums tiny_v winner zero_heads zero_tiles; do
     cross sdpa_parity cpu cpu_flash 1 100000000 "$regime" 'classes_*'
