@@ -10,7 +10,7 @@ flaws=$modules/broken_fp8.so
 gate run 'fp8_sdpa*' 'fp8_parity*' --device cpu --format json
 expect 'codecs: status' "$status" 0
 expect 'codecs: all pass' "$(results '[.results[].verdict] | unique | join(" ")')" PASS
-expect 'codecs: rows' "$(results '[.results[] | select(.regime == "normal")] | length')" 232
+expect 'codecs: rows' "$(results '[.results[] | select(.regime == "normal")] | length')" 244
 expect 'codecs: regimes' "$(results '[.results[] | select(.regime != "normal")] | length > 0')" true
 expect 'codecs: nothing is timed' "$(results '[.results[].reason] | unique | join(" ")')" 'right; not timed'
 worst=$(results '[.results[] | select(.suite == "fp8_sdpa" and .shape == "mission" and .regime == "normal") | .mean_abs_err] | max')
