@@ -363,8 +363,7 @@ const kg_suite flex_attention_static = {
       .alibi = n % 2 == 0, BLOCK(128) }
 #define SERVED_OF(d, type, mask) SERVED(SERVE, d, type, mask)
 
-/* Documents packed into long rows, as models are trained, under what else hides keys; a window over many tiles of
- * either; biases past 15 bits; a block larger than 1024; arrays by key past 16 bits in all; heads past 65535. */
+/* Sizes of served models in which three or four classes of suites.h meet, each under one modifier. */
 #define MODELS(wide)                                                                                                   \
     FLEX_ROW("model_packed", (), (DOCUMENT(300)), ALONE, .S = 1030, .D = 64, .dtype = KG_BF16, .causal = true),        \
         FLEX_ROW("model_window", (), (SLIDING(300)), ALONE, .S = 1030, .D = 128, .dtype = KG_BF16, .causal = true),    \
@@ -372,6 +371,9 @@ const kg_suite flex_attention_static = {
         FLEX_ROW("model_cap", (), (CAP(5)), ALONE, .S = 64, .Skv = 2048, .D = wide, .dtype = KG_BF16, .causal = true,  \
                  .bottom_right = true),                                                                                \
         FLEX_ROW("model_reach", (), (RELATIVE(6000)), ONE, .S = 2, .Skv = 20000, .D = 64, .dtype = KG_BF16)
+
+/* Documents packed into long rows, as models are trained, under what else hides keys; a window over many tiles of
+ * either; biases past 15 bits; a block larger than 1024; arrays by key past 16 bits in all; heads past 65535. */
 #define PACKED(d)                                                                                                      \
     FLEX_ROW("packed_window", (), (DOCUMENT(90), SLIDING(40), BLOCK(64)), HEADS, .S = 200, .D = d, .dtype = KG_BF16,   \
              .causal = true),                                                                                          \
@@ -477,8 +479,8 @@ const kg_suite flex_attention_static = {
         PREFIXED(64, d), PREFIXED(65, d), PREFIXED(128, d), PREFIXED(129, d), PREFIXED(257, d), REACHING(1, d),        \
         REACHING(33, d), REACHING(34, d), REACHING(63, d), REACHING(64, d), REACHING(65, d), REACHING(66, d),          \
         QUERIES(127, d), QUERIES(128, d), QUERIES(129, d), QUERIES(257, d),                                            \
-        FLEX_ROW("blocks_66000", (), (SLIDING(1000), DOCUMENT(700), BLOCK(64)), .B = 16, .H = 64, .Hkv = 1, .S = 1, .Skv = 4160,      \
-                 .D = d, .dtype = KG_F16),                                                                             \
+        FLEX_ROW("blocks_66000", (), (SLIDING(1000), DOCUMENT(700), BLOCK(64)), .B = 16, .H = 64, .Hkv = 1, .S = 1,    \
+                 .Skv = 4160, .D = d, .dtype = KG_F16),                                                                \
         HEAD_GROUPS(GROUPED, d),                                                                                       \
         FLEX_ROW("window_128_causal", (), (SLIDING(128), BLOCK(64)), ALONE, .S = 300, .D = d, .dtype = KG_F16,         \
                  .causal = true),                                                                                      \

@@ -234,16 +234,14 @@ enum { keys_mha = 4, keys_gqa = 2 };
     THREE(49, 1, 6, 2, 5, 40, d0, bf16, causal, 0), THREE(50, 1, 2, 2, 1, 40, d0, f16, full, 0.3),                     \
     THREE(56, 1, 16, 2, 70, 520, d3, bf16, causal, 0), THREE(52, 1, 16, 2, 70, 40, d2, bf16, full, 0)
 
-#define CROSS(n, b, h, keys, s, skv, d, type, mask, factor)                                                            \
-    { MEET_SIZES("cross_" #n, b, h, keys, s, skv, d, mask, factor), .dtype = (enum kg_dtype)dtype_##type }
-#define LONG_CROSS(n, b, h, keys, s, skv, d, type, mask, factor)                                                       \
-    { MEET_SIZES("long_cross_" #n, b, h, keys, s, skv, d, mask, factor), .dtype = (enum kg_dtype)dtype_##type }
-#define CLASS(n, b, h, keys, s, skv, d, type, mask, factor)                                                            \
-    { MEET_SIZES("classes_" #n, b, h, keys, s, skv, d, mask, factor), .dtype = (enum kg_dtype)dtype_##type }
+#define NUMBERED(prefix, n, b, h, keys, s, skv, d, type, mask, factor)                                                 \
+    { MEET_SIZES(prefix #n, b, h, keys, s, skv, d, mask, factor), .dtype = (enum kg_dtype)dtype_##type }
+#define CROSS(n, ...) NUMBERED("cross_", n, __VA_ARGS__)
+#define LONG_CROSS(n, ...) NUMBERED("long_cross_", n, __VA_ARGS__)
+#define CLASS(n, ...) NUMBERED("classes_", n, __VA_ARGS__)
 
 /* Where more than three classes meet in models: heads of 70 billion parameters, their long contexts, a prompt. */
-#define MODEL(n, b, h, keys, s, skv, d, type, mask, factor)                                                            \
-    { MEET_SIZES("model_" #n, b, h, keys, s, skv, d, mask, factor), .dtype = (enum kg_dtype)dtype_##type }
+#define MODEL(n, ...) NUMBERED("model_", n, __VA_ARGS__)
 #define MODELS                                                                                                         \
     MODEL(1, 1, 2, 1, 1, 8200, 256, f16, bottom, 0), MODEL(2, 1, 2, 1, 4, 4160, 256, bf16, causal, 0),                 \
     MODEL(3, 9, 16, 4, 9, 200, 128, f16, full, 0), MODEL(4, 1, 1, 1, 2080, 2080, 64, bf16, causal, 0),                 \
@@ -260,8 +258,7 @@ enum { keys_mha = 4, keys_gqa = 2 };
     MODEL(25, 1, 2, 1, 150, 150, 128, bf16, full, 0), MODEL(26, 1, 3, 3, 77, 77, 64, f16, bottom, 0)
 
 /* Between any two neighbouring powers of two a number of keys, each for few queries and for many. */
-#define LADDER(n, b, h, keys, s, skv, d, type, mask, factor)                                                           \
-    { MEET_SIZES("ladder_" #n, b, h, keys, s, skv, d, mask, factor), .dtype = (enum kg_dtype)dtype_##type }
+#define LADDER(n, ...) NUMBERED("ladder_", n, __VA_ARGS__)
 #define LADDERS(d0, d1)                                                                                                \
     LADDER(1, 1, 1, 1, 1, 701, d0, bf16, full, 0.3), LADDER(2, 1, 1, 1, 6, 701, d0, f16, bottom, 0),                   \
     LADDER(3, 1, 1, 1, 20, 701, d1, f16, full, 0.3), LADDER(4, 2, 4, 2, 70, 701, d1, f16, full, 0),                    \
