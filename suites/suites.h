@@ -174,7 +174,12 @@ extern const kg_suite flex_attention, flex_attention_static, flex_parity;
     X(43, 1, 16, 2, 64, 64, d3, f16, bottom, 0.3), X(44, 1, 64, 32, 64, 64, 64, bf16, causal, 0),                      \
     X(45, 1, 16, 16, 1, 2048, 128, bf16, full, 0), X(46, 1, 70, 10, 33, 33, d3, bf16, bottom, 0),                      \
     X(47, 1, 64, 1, 64, 64, d1, bf16, bottom, 0), X(48, 5, 16, 2, 64, 64, 64, bf16, full, 0),                          \
-    X(49, 5, 96, 8, 77, 77, d0, f16, causal, 0.3)
+    X(49, 5, 96, 8, 77, 77, d0, f16, causal, 0.3),                                                                     \
+    X(201, 1, 1, 1, 1030, 24, d1, f16, causal, 0), X(202, 5, 4, 2, 4, 1030, d0, f16, bottom, 0),                       \
+    X(203, 5, 1, 1, 1030, 24, d0, bf16, full, 0.3), X(204, 1, 4, 2, 2080, 24, d0, bf16, bottom, 0.3),                  \
+    X(205, 5, 1, 1, 2080, 24, d0, bf16, causal, 0), X(206, 5, 1, 1, 2080, 24, d0, f16, full, 0.3),                     \
+    X(207, 2, 6, 2, 1030, 24, d0, f16, full, 0.3), X(208, 2, 1, 1, 1056, 24, d1, f16, full, 0),                        \
+    X(209, 1, 3, 1, 1030, 24, 64, bf16, causal, 0), X(210, 1, 1, 1, 1030, 77, d1, bf16, bottom, 0.3)
 /* And those of a GPU alone. */
 #define GPU_CROSSED(X, d0, d1, d2, d3)                                                                                 \
     X(50, 1, 16, 16, 2048, 3, d0, f16, full, 0.1), X(51, 1, 16, 2, 256, 3, d1, bf16, bottom, 0),                       \
